@@ -8,20 +8,20 @@ import type { RLock } from './api/rlock'
 import type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 import type { RReadWriteLock } from './api/rread-write-lock'
 import { Client, type ClientInternals } from './client/client'
-import type { LockScripts } from './engine/lock-scripts'
+import type { LockKind } from './engine/lock-kind'
 import { ReentrantLock } from './engine/reentrant-lock'
-import { FairLockScripts, NonReentrantFairLockScripts, type RFairLock } from './locks/fair-lock'
+import { FairLockKind, NonReentrantFairLockKind, type RFairLock } from './locks/fair-lock'
 import { FencedLock, type RFencedLock } from './locks/fenced-lock'
-import { HandoffLockScripts } from './locks/lock'
+import { HandoffLockKind } from './locks/lock'
 import { MultiLock, type RMultiLock } from './locks/multi-lock'
-import { NonReentrantLockScripts } from './locks/non-reentrant-lock'
-import { ReadLockScripts } from './locks/read-lock'
+import { NonReentrantLockKind } from './locks/non-reentrant-lock'
+import { ReadLockKind } from './locks/read-lock'
 import { ReadWriteLock } from './locks/read-write-lock'
 import { RedLock, type RRedLock } from './locks/red-lock'
 import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once'
-import { type BackOffPolicy, SpinLockScripts } from './locks/spin-lock'
-import { type TokenLock, TokenLockScripts } from './locks/token-lock'
-import { WriteLockScripts } from './locks/write-lock'
+import { type BackOffPolicy, SpinLockKind } from './locks/spin-lock'
+import { type TokenLock, TokenLockKind } from './locks/token-lock'
+import { WriteLockKind } from './locks/write-lock'
 import { LogicalThread } from './ownership/logical-thread'
 import { sharesSlotWithCompanions } from './redis/names'
 import type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
@@ -75,19 +75,19 @@ export class Redisson implements RedissonClient {
   }
 
   getLock(name: string): RLock {
-    return lockOf(this, name, HandoffLockScripts)
+    return lockOf(this, name, HandoffLockKind)
   }
 
   getReadWriteLock(name: string): RReadWriteLock {
-    return new ReadWriteLock(name, lockOf(this, name, ReadLockScripts), lockOf(this, name, WriteLockScripts))
+    return new ReadWriteLock(name, lockOf(this, name, ReadLockKind), lockOf(this, name, WriteLockKind))
   }
 
   getFairLock(name: string): RFairLock {
-    return lockOf(this, name, FairLockScripts)
+    return lockOf(this, name, FairLockKind)
   }
 
   getNonReentrantFairLock(name: string): RFairLock {
-    return lockOf(this, name, NonReentrantFairLockScripts)
+    return lockOf(this, name, NonReentrantFairLockKind)
   }
 
   getFencedLock(name: string): RFencedLock {
@@ -95,15 +95,15 @@ export class Redisson implements RedissonClient {
   }
 
   getNonReentrantLock(name: string): RLock {
-    return lockOf(this, name, NonReentrantLockScripts)
+    return lockOf(this, name, NonReentrantLockKind)
   }
 
   getSpinLock(name: string, backOff?: BackOffPolicy): RLock {
-    return lockOf(this, name, SpinLockScripts, backOff)
+    return lockOf(this, name, SpinLockKind, backOff)
   }
 
   getTokenLock(name: string): TokenLock {
-    return lockOf(this, name, TokenLockScripts)
+    return lockOf(this, name, TokenLockKind)
   }
 
   getCountDownLatch(name: string): RCountDownLatch {
@@ -136,7 +136,7 @@ export class Redisson implements RedissonClient {
   }
 
   async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
-    return await runOnce(clientOf(this), lockOf(this, name, HandoffLockScripts), fn, options)
+    return await runOnce(clientOf(this), lockOf(this, name, HandoffLockKind), fn, options)
   }
 
   getId(): string {
@@ -225,11 +225,11 @@ export function clientOf(redisson: Redisson): Client {
 function lockOf<More extends unknown[]>(
   redisson: Redisson,
   name: string,
-  Scripts: new (name: string, key: string, context: Client, ...more: More) => LockScripts,
+  Kind: new (name: string, key: string, client: Client, ...more: More) => LockKind,
   ...more: More
 ): ReentrantLock {
   const client = clientOf(redisson)
-  return new ReentrantLock(client, new Scripts(name, keyOf(client, name), client, ...more))
+  return new ReentrantLock(client, new Kind(name, keyOf(client, name), client, ...more))
 }
 
 /** The key of an object of this name. Throws TypeError for a name that cannot be one. */

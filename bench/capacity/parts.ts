@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { type CallersSetup, measureCallers } from '../driver/callers'
 import { measureHeldLocks } from '../driver/held-locks'
 import { measureIdleWaiters } from '../driver/idle-waiters'

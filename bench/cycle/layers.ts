@@ -61,7 +61,7 @@ export async function openLayers(url: string): Promise<Layers> {
   const redisson = await Redisson.create({ redis: url })
   const lock = redisson.getLock(NAME)
   // biome-ignore lint/suspicious/noExplicitAny: the insides are no interface
-  const { scripts, context } = lock as any
+  const { kind, client } = lock as any
   const unread = (raw: unknown) => raw
   const nothing = String(await redis.script('LOAD', 'return 1'))
   const [acquire, release, handoff] = [
@@ -70,7 +70,7 @@ export async function openLayers(url: string): Promise<Layers> {
     script('lock/handoff', unread),
   ]
   for (const { source } of [acquire, release, handoff]) await redis.script('LOAD', source)
-  const owner = (id: number) => scripts.ownerField(id)
+  const owner = (id: number) => kind.ownerField(id)
   const send = (sha: string, args: readonly (string | number)[], name = NAME) =>
     new Promise((resolve, reject) => {
       const bytes = encode('evalsha', sha, [name], args)
@@ -91,20 +91,20 @@ export async function openLayers(url: string): Promise<Layers> {
     layer('… the scripts of the lock instead', async () => {
       const own = owner(++id)
       await send(acquire.sha, [own, LEASE])
-      await send(release.sha, [own, 0, 0, scripts.channel, 'publish', 0])
+      await send(release.sha, [own, 0, 0, kind.channel, 'publish', 0])
     }),
     layer('… followed through retries, deadlines and silent connections', async () => {
       const own = owner(++id)
-      await scripts.acquire(own, LEASE).answer
-      await scripts.release(own, 0, 0, 0).answer
+      await kind.acquire(own, LEASE).answer
+      await kind.release(own, 0, 0, 0).answer
     }),
     layer('… through the queue of the process', async () => {
       const own = owner(++id)
-      await context.queues.acquire(
-        scripts,
-        new AcquireAttempt(context, scripts, { owner: own, threadId: id, lease: LEASE }),
+      await client.queues.acquire(
+        kind,
+        new AcquireAttempt(client, kind, { owner: own, threadId: id, lease: LEASE }),
       )
-      await scripts.release(own, 0, 0, 0).answer
+      await kind.release(own, 0, 0, 0).answer
     }),
     layer('… and holds, levels, callers: `acquire()`, `hold.unlock()`', async () => {
       const hold = await lock.acquire()

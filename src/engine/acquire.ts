@@ -13,12 +13,12 @@ import { AcquireAttempt } from './acquire-attempt'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import { type Caller, Hold, type Level } from './hold'
 import { HoldLevel } from './level'
-import type { LockScripts } from './lock-scripts'
+import type { LockKind } from './lock-kind'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** The class of the LockHolds of one kind of lock. */
-export type HandleClass<Handle = AcquiredLockHold> = new (scripts: LockScripts, level: Level) => Handle
+export type HandleClass<Handle = AcquiredLockHold> = new (kind: LockKind, level: Level) => Handle
 
 /** What a caller asked for, and what is left of its wait. */
 export class AcquireRequest {
@@ -32,8 +32,8 @@ export class AcquireRequest {
   private readonly started: Moment | undefined
 
   constructor(
-    readonly context: Client,
-    readonly scripts: LockScripts,
+    readonly client: Client,
+    readonly kind: LockKind,
     readonly Handle: HandleClass,
     readonly caller: Caller,
     readonly options: AcquireArguments,
@@ -42,15 +42,15 @@ export class AcquireRequest {
     /** Where its level belongs, if an `unlock()` has to end it. */
     readonly bare: BareLevels<Level> | undefined,
   ) {
-    this.maxHoldTime = context.maxHoldOf(options)
-    this.lease = options.leaseTime ?? Math.min(context.lockWatchdogTimeout, this.maxHoldTime ?? Infinity)
+    this.maxHoldTime = client.maxHoldOf(options)
+    this.lease = options.leaseTime ?? Math.min(client.lockWatchdogTimeout, this.maxHoldTime ?? Infinity)
     this.signal = options.signal
-    this.started = options.waitTime === undefined ? undefined : context.clock.now()
+    this.started = options.waitTime === undefined ? undefined : client.clock.now()
   }
 
   /** The rest of its wait, in ms; 0 or less: one try; undefined: without limit. */
   get waitTime(): number | undefined {
-    return this.started && this.options.waitTime! - this.context.clock.elapsedSince(this.started)
+    return this.started && this.options.waitTime! - this.client.clock.elapsedSince(this.started)
   }
 
   get isWaitOver(): boolean {
@@ -60,40 +60,40 @@ export class AcquireRequest {
 
   /** Throws if the client shuts down or the caller has aborted. */
   assertWanted(): void {
-    this.context.assertOpen()
+    this.client.assertOpen()
     this.signal?.throwIfAborted()
   }
 }
 
 /** Acquires a new hold for a caller. Undefined when the wait was over. */
 export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
-  const { context, scripts, caller, entry, lease, signal } = request
+  const { client, kind, caller, entry, lease, signal } = request
   for (let tries = 1; ; tries++) {
     const { waitTime } = request
     request.assertWanted()
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
-    if (caller.thread?.parent && caller.holdOf(scripts.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
-    const companion = scripts.companion?.(caller, !request.isWaitOver)
+    if (caller.thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
+    const companion = kind.companion?.(caller, !request.isWaitOver)
     const threadId = newThreadId()
-    const owner = scripts.ownerField(threadId)
+    const owner = kind.ownerField(threadId)
     const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
-    const attempt = scripts.newAttempt?.(asked) ?? new AcquireAttempt(context, scripts, asked)
-    const reply = await context.queues.acquire(attempt.target, attempt)
+    const attempt = kind.newAttempt?.(asked) ?? new AcquireAttempt(client, kind, asked)
+    const reply = await client.queues.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
-    const hold = new Hold(context, scripts, threadId, owner, sent, lease)
+    const hold = new Hold(client, kind, threadId, owner, sent, lease)
     hold.book.limitTo(request.maxHoldTime)
     hold.grant = value.grant
     hold.at = attempt.at
-    const mayBeGone = hold.book.isPastDeadline || context.leases.isOvertaken(hold)
+    const mayBeGone = hold.book.isPastDeadline || client.leases.isOvertaken(hold)
     const isHeld = !mayBeGone || (await confirm(request, hold))
     // The client may have begun to shut down meanwhile.
-    if (context.closing.aborted) {
+    if (client.closing.aborted) {
       hold.releaseOrphan(lease, sent)
-      throw context.closing.reason
+      throw client.closing.reason
     }
     if (!isHeld) {
-      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
+      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(kind, hold)
       continue
     }
     const handle = addLevel(request, hold, sent)
@@ -103,25 +103,25 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       hold.entry = entry
       entry.hold = hold
     }
-    context.leases.begin(hold)
-    if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
+    client.leases.begin(hold)
+    if (thread && thread.children > 0) client.queues.letBranchesIn(kind, thread)
     return handle
   }
 }
 
 /** `granted`: when the command was sent that acquired the level. */
 export function addLevel(request: AcquireRequest, hold: Hold, granted: Moment): AcquiredLockHold {
-  const { scripts, options, caller, branchPlace, bare, Handle } = request
+  const { kind, options, caller, branchPlace, bare, Handle } = request
   const level = new HoldLevel(hold, options.leaseTime, granted, caller.thread, branchPlace)
   hold.levels.add(level)
   bare?.add(level)
-  return new Handle(scripts, level)
+  return new Handle(kind, level)
 }
 
-function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): LockLostError {
+function tooShort({ name }: LockKind, { client, book, threadId }: Hold): LockLostError {
   return new LockLostError(
     `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${book.term.lasts} ms ` +
-      `was over before the answer arrived (client ${context.clientId}, thread id ${threadId}). Use a leaseTime or maxHoldTime ` +
+      `was over before the answer arrived (client ${client.clientId}, thread id ${threadId}). Use a leaseTime or maxHoldTime ` +
       'that is longer than a round trip.',
     name,
     threadId,
@@ -130,11 +130,11 @@ function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): Loc
 
 /** The answer came late, so the hold may be gone. Asks the server whether it is still there. */
 async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
-  const { scripts, signal } = request
+  const { kind, signal } = request
   const lease = hold.book.withinLimit(request.lease)
   try {
     const { value, sent, acknowledged } = await unlessAborted(
-      scripts.reenter(hold.ownerField, lease, 1, 0).answer,
+      kind.reenter(hold.ownerField, lease, 1, 0).answer,
       signal,
     )
     hold.book.set(sent, lease)

@@ -5,7 +5,7 @@ import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import type { Hold, Level } from './hold'
-import type { LockScripts } from './lock-scripts'
+import type { LockKind } from './lock-kind'
 import { releasedAlready } from './not-held'
 import { release } from './release'
 
@@ -20,14 +20,14 @@ export class AcquiredLockHold implements LockHold {
   readonly hold: Hold
 
   constructor(
-    private readonly scripts: LockScripts,
+    private readonly kind: LockKind,
     readonly level: Level,
   ) {
     this.hold = level.hold
   }
 
   get lockName(): string {
-    return this.scripts.name
+    return this.kind.name
   }
 
   get threadId(): number {
@@ -48,13 +48,13 @@ export class AcquiredLockHold implements LockHold {
   }
 
   unlock(options?: ReleaseOptions): Promise<void> {
-    const { scripts, hold, level } = this
+    const { kind, hold, level } = this
     try {
-      if (this.unlocked) throw releasedAlready(hold.context, this)
+      if (this.unlocked) throw releasedAlready(hold.client, this)
       const { signal } = releaseOptions(options)
-      hold.context.assertNotClosed()
+      hold.client.assertNotClosed()
       this.unlocked = true
-      const released = release(scripts, level)
+      const released = release(kind, level)
       return unlessAborted(released, signal)
     } catch (error) {
       return Promise.reject(error)

@@ -31,18 +31,18 @@ export class Hold extends Lease {
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
-    readonly context: Client,
+    readonly client: Client,
     override readonly leased: HeldLock,
     readonly threadId: number,
     ownerField: string,
     acquired: Moment,
     lease: number,
   ) {
-    super(leased, ownerField, new LeaseBook(context.clock, acquired, lease))
+    super(leased, ownerField, new LeaseBook(client.clock, acquired, lease))
   }
 
   override get owner(): string {
-    return this.leased.ownerIsSecret ? ownerField(this.context.clientId, this.threadId) : this.ownerField
+    return this.leased.ownerIsSecret ? ownerField(this.client.clientId, this.threadId) : this.ownerField
   }
 
   get needsWatchdog(): boolean {
@@ -57,21 +57,21 @@ export class Hold extends Lease {
   /** Aborts its signal, and emits `lockLost` unless its explicit lease just ended. */
   lose(reason: LossReason): void {
     if (this.state !== 'held' && this.state !== 'released') return
-    const { context, leased, entry, owner, threadId } = this
-    context.leases.end(this)
+    const { client, leased, entry, owner, threadId } = this
+    client.leases.end(this)
     this.lossReason = reason
     const error = this.lossError()
     const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
-    this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
+    this.end(isExpected ? 'expired' : 'lost', client.clock.now(), error)
     this.endBareLevels(isExpected ? undefined : error)
     if (isExpected) entry?.forget(this)
     else entry?.settle()
     this.releaseRest(reason, isExpected)
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
-    if (reason === 'gone') context.queues.mayBeFree(leased)
+    if (reason === 'gone') client.queues.mayBeFree(leased)
     const { name: lockName, kind } = leased
-    context.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
+    client.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
   }
 
   /** Each `unlock()` that is still to come finds that its level has ended. */
@@ -85,26 +85,26 @@ export class Hold extends Lease {
 
   /** Releases what the server may still have of it, but not before its lease is over: its holder may count on that. */
   private releaseRest(reason: LossReason, isExpected: boolean) {
-    const { context, book, leased, isUncertain } = this
+    const { client, book, leased, isUncertain } = this
     // An explicit lease ends by itself.
     const isOver = reason === 'lease' || reason === 'limit'
     const mayRemain = isOver && (!isExpected || leased.keyOutlivesLease)
     if (!mayRemain && !isUncertain) return
-    const release = () => this.releaseOrphan(Math.max(book.longest, context.lockWatchdogTimeout))
-    context.clock.after(isOver ? Math.max(0, book.left()) : 0, release)
+    const release = () => this.releaseOrphan(Math.max(book.longest, client.lockWatchdogTimeout))
+    client.clock.after(isOver ? Math.max(0, book.left()) : 0, release)
   }
 
   /** Releases it in the background: its lease of so many ms was last set at `since`. */
-  releaseOrphan(lease = this.book.longest, since = this.context.clock.now()): void {
-    const { context, leased, ownerField } = this
-    context.orphans.releaseNow(lockOrphan(context, leased, ownerField, lease), since)
+  releaseOrphan(lease = this.book.longest, since = this.client.clock.now()): void {
+    const { client, leased, ownerField } = this
+    client.orphans.releaseNow(lockOrphan(client, leased, ownerField, lease), since)
   }
 
   /** `server` answered its release, or handed it off, and a replica may lack that. */
   wasReleasedBy(server: string): void {
-    const { book, context, leased, ownerField } = this
-    const orphan = lockOrphan(context, leased, ownerField, book.longest)
-    context.recentReleases.answered(server, leased.key, orphan)
+    const { book, client, leased, ownerField } = this
+    const orphan = lockOrphan(client, leased, ownerField, book.longest)
+    client.recentReleases.answered(server, leased.key, orphan)
   }
 
   /**
@@ -127,7 +127,7 @@ export class Hold extends Lease {
     }
     const error = new LockLostError(
       `The lock ${quote(leased.name)} was lost: ${explanations[lossReason ?? 'lease']} ` +
-        `(client ${this.context.clientId}, thread id ${threadId}). Another client may hold it now: ` +
+        `(client ${this.client.clientId}, thread id ${threadId}). Another client may hold it now: ` +
         'stop working under it, and acquire it again where needed.',
       leased.name,
       threadId,
@@ -139,14 +139,14 @@ export class Hold extends Lease {
   /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
   drop(level: Level): void {
     if (!this.levels.delete(level))
-      throw releasedAlready(this.context, { lockName: this.leased.name, threadId: this.threadId })
+      throw releasedAlready(this.client, { lockName: this.leased.name, threadId: this.threadId })
     level.branchPlace?.leave()
   }
 
   renewalFailed(error: unknown): void {
     const { leased, owner, threadId } = this
     const { name: lockName, kind } = leased
-    this.context.events.emit('renewalFailed', { lockName, kind, owner, threadId, error })
+    this.client.events.emit('renewalFailed', { lockName, kind, owner, threadId, error })
   }
 
   /**
@@ -156,8 +156,8 @@ export class Hold extends Lease {
   leaseForLevels(lessElapsed: boolean): number {
     const longest = Math.max(
       ...Array.from(this.levels, ({ leaseTime, granted }) => {
-        if (leaseTime === undefined) return this.context.lockWatchdogTimeout
-        return lessElapsed ? leaseTime - this.context.clock.elapsedSince(granted) : leaseTime
+        if (leaseTime === undefined) return this.client.lockWatchdogTimeout
+        return lessElapsed ? leaseTime - this.client.clock.elapsedSince(granted) : leaseTime
       }),
     )
     return this.book.withinLimit(longest)

@@ -25,17 +25,17 @@ interface ReleaseAnswer {
 }
 
 /** The lock that an owner may still hold although no caller waits for it. */
-export function lockOrphan(context: Client, lock: HeldLock, owner: string, lease: number): Orphan {
+export function lockOrphan(client: Client, lock: HeldLock, owner: string, lease: number): Orphan {
   const release = async () => {
-    const server = context.recentReleases.serverOf(lock.key)
-    context.queues.releasing(lock)
+    const server = client.recentReleases.serverOf(lock.key)
+    client.queues.releasing(lock)
     const { value } = await lock.release(owner, 0, 0, 0).answer
     if (server !== undefined && value.result === 'freed')
-      context.recentReleases.answered(server, lock.key, orphan)
-    if (value.result === 'freed') context.queues.freed(lock, value.notified)
+      client.recentReleases.answered(server, lock.key, orphan)
+    if (value.result === 'freed') client.queues.freed(lock, value.notified)
     // It is gone, and the server notified no client: local waiters may have read its TTL.
-    else if (value.result === 'not-held') context.queues.mayBeFree(lock)
-    context.unpublishedReleases.released(lock, value)
+    else if (value.result === 'not-held') client.queues.mayBeFree(lock)
+    client.unpublishedReleases.released(lock, value)
   }
   const orphan = { lease, release }
   return orphan

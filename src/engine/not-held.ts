@@ -17,12 +17,12 @@ export function releasedAlready(
 
 /** For a caller that releases what it does not hold. */
 export function notHeldError(
-  context: Client,
+  client: Client,
   { objectId, name, key }: Pick<Leased, 'objectId' | 'name' | 'key'>,
   caller: string,
   isAcquiring: boolean,
 ): IllegalMonitorStateError {
-  const elsewhere = context.leases.live.first({ key, relatedIds: [objectId] })
+  const elsewhere = client.leases.live.first({ key, relatedIds: [objectId] })
   const hint = isAcquiring
     ? 'A lock() or tryLock() of this lock object has not resolved yet: await it before unlock().'
     : elsewhere
@@ -30,6 +30,6 @@ export function notHeldError(
         'or a LockHold or withLock() that releases it itself: release it where it was acquired.'
       : 'The caller that acquired a lock must release it, once.'
   return new IllegalMonitorStateError(
-    `The lock ${quote(name)} is not held by ${caller} (client ${context.clientId}). ${hint}`,
+    `The lock ${quote(name)} is not held by ${caller} (client ${client.clientId}). ${hint}`,
   )
 }

@@ -55,7 +55,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   acquiring = 0
 
   constructor(
-    readonly context: Client,
+    readonly client: Client,
     readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
@@ -97,7 +97,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const thread = newChildThread()
     let hold: Handle | undefined
     try {
-      hold = await acquireAsAsked(this, () => given, true, new ThreadCaller<H>(this.context, thread))
+      hold = await acquireAsAsked(this, () => given, true, new ThreadCaller<H>(this.client, thread))
     } finally {
       if (!hold) thread.end()
     }
@@ -115,7 +115,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
 
   /** Throws if nothing could be released, because the client is shut down. */
   protected [ASSERT_MAY_RELEASE](): void {
-    this.context.assertNotClosed()
+    this.client.assertNotClosed()
   }
 
   async isHeldByCurrentThread(): Promise<boolean> {
@@ -130,7 +130,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
 
   /** How many levels this caller has; those of another thread that is inside its hold count. */
   protected async [COUNT_OF](explicit: number | undefined): Promise<number> {
-    this.context.assertNotClosed()
+    this.client.assertNotClosed()
     const caller = this[CALLER](explicit)
     const { objectId } = this.subject
     const hold = caller.isScoped
@@ -145,15 +145,15 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   }
 
   [CALLER](explicit: number | undefined): Caller<H> {
-    const { context } = this
-    if (explicit !== undefined) return explicitCaller(context.explicitHolds as HoldTable<H>, explicit)
+    const { client } = this
+    if (explicit !== undefined) return explicitCaller(client.explicitHolds as HoldTable<H>, explicit)
     const thread = ambientThread()
     if (!thread) return unscopedCaller as Caller<H>
-    return thread.isAlive ? new ThreadCaller<H>(context, thread) : endedThreadCaller<H>(context, thread)
+    return thread.isAlive ? new ThreadCaller<H>(client, thread) : endedThreadCaller<H>(client, thread)
   }
 
   private async [RELEASE_FOR](explicit: number | undefined): Promise<void> {
-    const { context, unscoped } = this
+    const { client, unscoped } = this
     const { objectId, name } = this.subject
     const caller = this[CALLER](explicit)
     // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
@@ -161,19 +161,19 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     if (settled) await settled
     const bare = caller.bareLevel(objectId, unscoped)
     const isAcquiring = caller === unscopedCaller && this.acquiring > 0
-    if (!bare) throw notHeldError(context, this.subject, caller.description, isAcquiring)
+    if (!bare) throw notHeldError(client, this.subject, caller.description, isAcquiring)
     const { within, level } = bare
     // From now on no other `unlock()` ends it.
     within.remove(level)
     if (!level) throw lostBefore(this, caller.description, within.hasLive)
     // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
     const { hold } = level
-    if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(context, name, hold.holder)
+    if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(client, name, hold.holder)
     await this[RELEASE_LEVEL](level)
   }
 
   [TIMED_OUT](waitTime = 0) {
-    return timedOut('lock', this.subject.name, waitTime, this.context.clientId)
+    return timedOut('lock', this.subject.name, waitTime, this.client.clientId)
   }
 }
 
@@ -191,15 +191,15 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   assertHasLock(lock)
   const options = asked()
   const caller = given ?? lock[CALLER](options.threadId)
-  const { context, subject } = lock
-  const waitTime = context.limitOf(options.waitTime)
+  const { client, subject } = lock
+  const waitTime = client.limitOf(options.waitTime)
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
   const entry = caller.entryToAcquire(subject.objectId)
   if (entry?.loss) throw entry.loss
   if (entry?.begin() === false)
     throw new IllegalMonitorStateError(
-      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ${context.clientId}). ` +
+      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ${client.clientId}). ` +
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const bare = byToken ? undefined : entry ? entry.bare : lock[BARE_LEVELS](caller)
@@ -222,13 +222,13 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
     }
   }
   if (!handle && isLimited) throw lock[TIMED_OUT](waitTime)
-  if (handle && isNoted && caller.thread) warnOfEndedThread(context, subject.name)
+  if (handle && isNoted && caller.thread) warnOfEndedThread(client, subject.name)
   return handle
 }
 
 /** `stays`: another hold of the same callers is held. */
 function lostBefore(
-  { context, subject }: Pick<OwnedLock<never, never>, 'context' | 'subject'>,
+  { client, subject }: Pick<OwnedLock<never, never>, 'client' | 'subject'>,
   caller: string,
   stays: boolean,
 ) {
@@ -237,7 +237,7 @@ function lostBefore(
     : ''
   return new LockLostError(
     `A hold of the lock ${quote(subject.name)} that ${caller} took was lost, or its lease ended, before this unlock() ` +
-      `(client ${context.clientId}). Acquire the lock again where needed.${other}`,
+      `(client ${client.clientId}). Acquire the lock again where needed.${other}`,
     subject.name,
   )
 }

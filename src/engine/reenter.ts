@@ -7,7 +7,7 @@ import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import { type AcquireRequest, acquireAnew, addLevel } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold } from './hold'
-import type { LockScripts } from './lock-scripts'
+import type { LockKind } from './lock-kind'
 import { updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
@@ -17,20 +17,20 @@ interface Entering {
 
 /** Acquires a new hold, or adds a level to the hold of the caller. Undefined when the wait was over. */
 export function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
-  const hold = request.caller.holdOf(request.scripts.objectId)
+  const hold = request.caller.holdOf(request.kind.objectId)
   return hold ? reenterOrAcquire(request, hold) : acquireAnew(request)
 }
 
 async function reenterOrAcquire(request: AcquireRequest, hold: Hold) {
-  const { scripts, caller } = request
-  if (scripts.reentrantBy && hold.checkLive()) throw reentryRefused(scripts, hold, caller)
+  const { kind, caller } = request
+  if (kind.reentrantBy && hold.checkLive()) throw reentryRefused(kind, hold, caller)
   return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
 }
 
-function reentryRefused({ name, reentrantBy }: LockScripts, hold: Hold, caller: Caller) {
+function reentryRefused({ name, reentrantBy }: LockKind, hold: Hold, caller: Caller) {
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
-      `(client ${hold.context.clientId}, thread id ${hold.threadId}). Release it first. ` +
+      `(client ${hold.client.clientId}, thread id ${hold.threadId}). Release it first. ` +
       `Where code that holds a lock calls code that takes it again, use ${reentrantBy}.`,
   )
 }
@@ -39,13 +39,13 @@ function reentryRefused({ name, reentrantBy }: LockScripts, hold: Hold, caller: 
 async function reenterInTime(request: AcquireRequest, hold: Hold) {
   const entering: Entering = { state: 'waiting' }
   const work = hold.runSerially(() => reenter(request, hold, entering))
-  const { context, scripts, waitTime, signal } = request
-  const { clock, clientId, grace } = context
+  const { client, kind, waitTime, signal } = request
+  const { clock, clientId, grace } = client
   const inTime =
     waitTime === undefined
       ? work
       : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of ${nameOf(scripts, hold.threadId)}`, clientId)
+          throw unanswered(`the re-entry of ${nameOf(kind, hold.threadId)}`, clientId)
         })
   try {
     return await unlessAborted(inTime, signal)
@@ -61,11 +61,11 @@ async function reenterInTime(request: AcquireRequest, hold: Hold) {
 async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
-  const { context, scripts, options } = request
+  const { client, kind, options } = request
   if (options.maxHoldTime !== undefined && hold.book.maxHoldTime === undefined)
     throw new TypeError(
-      `${nameOf(scripts, hold.threadId)} is held without a maxHoldTime already, and a re-entry cannot limit it (client ` +
-        `${context.clientId}): give it where the lock is acquired first`,
+      `${nameOf(kind, hold.threadId)} is held without a maxHoldTime already, and a re-entry cannot limit it (client ` +
+        `${client.clientId}): give it where the lock is acquired first`,
     )
   const reply = await askForLevel(request, hold)
   if (!reply) return throwIfLost(hold)
@@ -84,12 +84,12 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
   }
   if (entering.state === 'left') {
     // No other operation sees this level: count and lease are restored before the next one.
-    await updateLevels(scripts, hold)
+    await updateLevels(kind, hold)
     return undefined
   }
   entering.state = 'inside'
   const handle = addLevel(request, hold, sent)
-  context.leases.update(hold)
+  client.leases.update(hold)
   return handle
 }
 
@@ -103,32 +103,32 @@ function throwIfLost(hold: Hold): undefined {
  * the hold is gone.
  */
 async function askForLevel(request: AcquireRequest, hold: Hold) {
-  const { context, scripts } = request
+  const { client, kind } = request
   for (let tries = 1; ; tries++) {
     const reply = await askOnce(request, hold)
     if (reply.value.leaseEnd === 0) {
       if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
       // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able to enter now.
-      else context.queues.mayBeFree(hold.leased)
+      else client.queues.mayBeFree(hold.leased)
       return undefined
     }
     if (reply.acknowledged) return reply
     hold.book.endsAt(reply.value.leaseEnd)
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver && !request.signal?.aborted) continue
-    await updateLevels(scripts, hold)
-    throw notReplicated(nameOf(scripts, hold.threadId), context.clientId, tries)
+    await updateLevels(kind, hold)
+    throw notReplicated(nameOf(kind, hold.threadId), client.clientId, tries)
   }
 }
 
-async function askOnce({ context, scripts, options }: AcquireRequest, hold: Hold) {
+async function askOnce({ client, kind, options }: AcquireRequest, hold: Hold) {
   const { book } = hold
-  const rest = scripts.addsLeases && book.maxHoldTime ? book.left() : 0
-  const wanted = options.leaseTime ?? context.lockWatchdogTimeout
+  const rest = kind.addsLeases && book.maxHoldTime ? book.left() : 0
+  const wanted = options.leaseTime ?? client.lockWatchdogTimeout
   // No level ends after the limit of its hold, also where the server adds the lease to the rest.
   const lease = Math.max(0, Math.floor(book.withinLimit(rest + wanted) - rest))
-  const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
+  const call = kind.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
-  book.mayLast(scripts.addsLeases ? book.longest + lease : lease)
+  book.mayLast(kind.addsLeases ? book.longest + lease : lease)
   try {
     return { ...(await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })), lease }
   } catch (error) {

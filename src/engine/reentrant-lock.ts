@@ -12,7 +12,7 @@ import { AcquireRequest, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
 import { ACQUIRE_FOR, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
-import type { LockScripts, LockState } from './lock-scripts'
+import type { LockKind, LockState } from './lock-kind'
 import { OwnedLock } from './owned-lock'
 import { acquire } from './reenter'
 import { release } from './release'
@@ -27,28 +27,28 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   implements RLock
 {
   constructor(
-    context: Client,
-    protected readonly scripts: LockScripts,
+    client: Client,
+    protected readonly kind: LockKind,
     private readonly Handle: HandleClass<Handle | AcquiredLockHold> = AcquiredLockHold,
   ) {
-    super(context, scripts)
+    super(client, kind)
   }
 
   getName(): string {
-    return this.scripts.name
+    return this.kind.name
   }
 
   /** The identity of this lock for a multi lock of which it is a member. */
   get [MEMBER](): MemberIdentity {
-    const { context, scripts } = this
-    const { name, key, objectId } = scripts
-    const mustYield = () => context.queues.mustYield(scripts)
-    return { name, key, objectId, client: context, server: context.connections.identity, mustYield }
+    const { client, kind } = this
+    const { name, key, objectId } = kind
+    const mustYield = () => client.queues.mustYield(kind)
+    return { name, key, objectId, client, server: client.connections.identity, mustYield }
   }
 
   // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
-    const { name, shownAs = 'RLock' } = this.scripts
+    const { name, shownAs = 'RLock' } = this.kind
     return `${shownAs}(${quote(name)})`
   }
 
@@ -57,39 +57,39 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   async forceUnlock(): Promise<boolean> {
-    this.context.assertOpen()
-    const { holders } = await inspectLock(this.scripts, '')
+    this.client.assertOpen()
+    const { holders } = await inspectLock(this.kind, '')
     if (holders.length === 0) return false
-    const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ objectId }) =>
-      this.scripts.relatedIds.includes(objectId),
+    const before = [...this.client.leases.live.on(this.kind.key)].filter(({ objectId }) =>
+      this.kind.relatedIds.includes(objectId),
     )
-    this.context.queues.releasing(this.scripts)
-    const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
+    this.client.queues.releasing(this.kind)
+    const { value, connectionBroke } = await this.kind.forceRelease(holders).answer
     // The holders have left by themselves, and others may have come. On a hot lock this may be so each time.
     if (value.result === 'not-held' && !connectionBroke) {
       if (!holders.some((holder) => holder.includes(NO_TEXT))) return false
       throw new WrongTypeError(
-        `The key ${quote(this.scripts.key)} has a field that is no text, so it is no lock (client ` +
-          `${this.context.clientId}). Use another name. If nothing needs the key, delete it.`,
+        `The key ${quote(this.kind.key)} has a field that is no text, so it is no lock (client ` +
+          `${this.client.clientId}). Use another name. If nothing needs the key, delete it.`,
       )
     }
     const seen = (owner: string) =>
-      this.scripts.ownerIsSecret ? createHash('sha1').update(owner).digest('hex') : owner
+      this.kind.ownerIsSecret ? createHash('sha1').update(owner).digest('hex') : owner
     const forced = before.filter(({ ownerField }) => holders.includes(seen(ownerField)))
     // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
     // connection means the same, unless the writer has released the write side and only reads since.
     const all =
-      !this.scripts.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
+      !this.kind.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
     // The answer to a release in flight says what has become of its hold.
     for (const hold of all ? before : forced) if (hold.state === 'held') hold.lose('forced')
-    this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
-    this.context.unpublishedReleases.released(this.scripts, value)
+    this.client.queues.freed(this.kind, value.result === 'freed' ? value.notified : 0)
+    this.client.unpublishedReleases.released(this.kind, value)
     return true
   }
 
   async isLocked(): Promise<boolean> {
-    this.context.assertNotClosed()
-    return (await inspectLock(this.scripts, '')).holders.length > 0
+    this.client.assertNotClosed()
+    return (await inspectLock(this.kind, '')).holders.length > 0
   }
 
   async getHoldCount(): Promise<number> {
@@ -97,8 +97,8 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   async remainTimeToLive(): Promise<number> {
-    this.context.assertNotClosed()
-    return (await inspectLock(this.scripts, '')).timeToLive
+    this.client.assertNotClosed()
+    return (await inspectLock(this.kind, '')).timeToLive
   }
 
   // Not async: a further async function costs a process with many callers some percent of its time.
@@ -108,23 +108,23 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     entry?: HoldEntry<Hold>,
     bare?: BareLevels<Level>,
   ) {
-    const { context, scripts } = this
-    const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry, bare)
+    const { client, kind } = this
+    const request = new AcquireRequest(client, kind, this.Handle, caller, options, entry, bare)
     const acquiring = caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
     return acquiring as Promise<Handle | undefined>
   }
 
   protected [RELEASE_LEVEL](level: Level): Promise<void> {
-    return release(this.scripts, level)
+    return release(this.kind, level)
   }
 
   protected async [LEVELS_OF](hold: Hold): Promise<number> {
-    const { count } = await inspectLock(this.scripts, hold.ownerField)
+    const { count } = await inspectLock(this.kind, hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')
     return count
   }
 }
 
-async function inspectLock(scripts: LockScripts, owner: string): Promise<LockState> {
-  return (await scripts.inspect(owner).answer).value
+async function inspectLock(kind: LockKind, owner: string): Promise<LockState> {
+  return (await kind.inspect(owner).answer).value
 }

@@ -2,7 +2,7 @@ import { LockLostError, WrongTypeError } from '../api/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { blocked, type Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
-import { type LockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
+import { type LockKind, NOT_HELD, type ReleaseReply } from './lock-kind'
 
 const TRIES_TO_SEE_LEASE = 5
 
@@ -10,40 +10,40 @@ const TRIES_TO_SEE_LEASE = 5
  * Releases a level; with the last level of its hold the lock. If the hold is gone, settles the level and rejects with
  * LockLostError.
  */
-export function release(scripts: LockScripts, level: Level): Promise<void> {
+export function release(kind: LockKind, level: Level): Promise<void> {
   const { hold } = level
   return hold.runSerially(async () => {
     const live = hold.checkLive()
     hold.drop(level)
-    if (live) return await (hold.levels.size === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold))
+    if (live) return await (hold.levels.size === 0 ? releaseLast(kind, hold) : updateLevels(kind, hold))
     hold.entry?.settle()
     throw hold.lossError()
   })
 }
 
 /** Sets count and lease on the server to those that the levels of the hold need. */
-export async function updateLevels(scripts: LockScripts, hold: Hold): Promise<void> {
-  const isRenewing = hold.context.leases.isRenewing(hold)
+export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
+  const isRenewing = hold.client.leases.isRenewing(hold)
   try {
-    await releaseLevel(scripts, hold)
+    await releaseLevel(kind, hold)
   } catch (error) {
     if (!(error instanceof LockLostError)) hold.releaseAtItsEnd()
     throw error
   } finally {
     // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
-    if (hold.state === 'held') hold.context.leases.update(hold)
+    if (hold.state === 'held') hold.client.leases.update(hold)
     // The renewal may arrive after the release, and then the server keeps the hold beyond its lease.
     if (isRenewing && !hold.needsWatchdog) hold.releaseAtItsEnd()
   }
 }
 
-async function releaseLevel(scripts: LockScripts, hold: Hold): Promise<void> {
-  const { leases } = hold.context
+async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
+  const { leases } = hold.client
   for (let tries = 1; ; tries++) {
-    const lease = Math.ceil(hold.leaseForLevels(scripts.shared === true))
+    const lease = Math.ceil(hold.leaseForLevels(kind.shared === true))
     const { ownerField, levels, book } = hold
     const leaseEnd = book.releasing()
-    const call = scripts.release(ownerField, levels.size, lease, leaseEnd)
+    const call = kind.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
     const takeBack = book.mayShorten(call.started, lease)
     // The leases of the remaining levels may have ended. Then their holder learns it before the server has freed the lock.
@@ -71,20 +71,20 @@ async function releaseLevel(scripts: LockScripts, hold: Hold): Promise<void> {
 }
 
 /** Hands the lock to the next local caller, or frees it for all. */
-function releaseLast(scripts: LockScripts, hold: Hold): Promise<void> {
-  const { context, ownerField, book, entry } = hold
+function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
+  const { client, ownerField, book, entry } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
-  const handoff = context.queues.of(scripts)?.handOff(ownerField, book.longest)
-  const released = handoff ? passOn(hold, handoff) : free(scripts, hold)
-  context.leases.end(hold)
+  const handoff = client.queues.of(kind)?.handOff(ownerField, book.longest)
+  const released = handoff ? passOn(hold, handoff) : free(kind, hold)
+  client.leases.end(hold)
   entry?.forget(hold)
   return released
 }
 
 /** `handoff`: the try by which the next local caller takes over. No other process is notified. */
 async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
-  const server = hold.context.recentReleases.serverOf(hold.leased.key)
+  const server = hold.client.recentReleases.serverOf(hold.leased.key)
   let reply: Reply<Outcome<unknown>>
   try {
     reply = await handoff.answer
@@ -96,22 +96,22 @@ async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
 }
 
 /** The server notifies the waiters of all processes. */
-async function free(scripts: LockScripts, hold: Hold) {
-  const { queues, recentReleases, unpublishedReleases } = hold.context
-  queues.releasing(scripts)
-  const server = recentReleases.serverOf(scripts.key)
-  const call = scripts.release(hold.ownerField, 0, 0, 0)
+async function free(kind: LockKind, hold: Hold) {
+  const { queues, recentReleases, unpublishedReleases } = hold.client
+  queues.releasing(kind)
+  const server = recentReleases.serverOf(kind.key)
+  const call = kind.release(hold.ownerField, 0, 0, 0)
   let reply: Reply<ReleaseReply>
   try {
     reply = await call.answer
   } catch (error) {
-    queues.freed(scripts, undefined)
+    queues.freed(kind, undefined)
     reply = goneOrThrow(hold, call, error, NOT_HELD)
   }
   const { value, connectionBroke } = reply
   const wasHeld = value.result !== 'not-held'
-  queues.freed(scripts, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
-  unpublishedReleases.released(scripts, value)
+  queues.freed(kind, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
+  unpublishedReleases.released(kind, value)
   if (server !== undefined) hold.wasReleasedBy(server)
   assertWasHeld(hold, wasHeld, connectionBroke)
 }
@@ -145,7 +145,7 @@ export function leaveToLease(level: Level): Promise<void> {
     if (!live && hold.lossReason !== 'lease') throw hold.lossError()
     if (!live) return
     hold.state = 'released'
-    const { leases, clock } = hold.context
+    const { leases, clock } = hold.client
     leases.end(hold)
     hold.publishEnd?.('released')
     if (hold.isUncertain) clock.after(hold.book.left(), () => hold.releaseOrphan())

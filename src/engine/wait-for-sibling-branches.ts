@@ -35,10 +35,10 @@ export async function waitForSiblingBranches(request: AcquireRequest): Promise<A
  * threads holds the lock: siblings exclude each other below a hold, like other callers outside it.
  */
 function enterBranch(request: AcquireRequest): Hold | undefined {
-  const { scripts, caller } = request
+  const { kind, caller } = request
   request.branchPlace = undefined
   // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is the write hold.
-  const hold = caller.holdOf(scripts.exclusiveLockId ?? scripts.objectId)
+  const hold = caller.holdOf(kind.exclusiveLockId ?? kind.objectId)
   if (!hold) return undefined
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
@@ -49,15 +49,14 @@ function enterBranch(request: AcquireRequest): Hold | undefined {
 
 /** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
 async function untilInside(request: AcquireRequest, hold: Hold): Promise<boolean> {
-  const { context, scripts, waitTime, signal } = request
+  const { client, kind, waitTime, signal } = request
   const place = request.branchPlace!
   if (request.isWaitOver) return false
-  const joined = context.clock.now()
+  const joined = client.clock.now()
   await outsideThreads(() => {
-    const stopWatching = context.queues.selfWait.watch(scripts, () => [{ joined }])
+    const stopWatching = client.queues.selfWait.watch(kind, () => [{ joined }])
     const decision = place.decided()
-    const inTime =
-      waitTime === undefined ? decision : withTimeout(decision, waitTime, context.clock, () => {})
+    const inTime = waitTime === undefined ? decision : withTimeout(decision, waitTime, client.clock, () => {})
     return unlessAborted(inTime, signal).finally(stopWatching)
   })
   if (hold.state === 'lost') throw hold.lossError()

@@ -1,12 +1,12 @@
 import type { Client } from '../client/client'
 import { AcquireAttempt } from '../engine/acquire-attempt'
-import type { AttemptOptions } from '../engine/lock-scripts'
+import type { AttemptOptions } from '../engine/lock-kind'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
+import type { FairKind } from './fair-kind'
 import { FairPlaces } from './fair-places'
-import type { FairScripts } from './fair-scripts'
 
 /** How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has usually lapsed. */
 const LEAVING_LASTS = 60_000
@@ -22,18 +22,18 @@ export class FairAttempt extends AcquireAttempt {
   private mayHavePlace = false
 
   constructor(
-    context: Client,
-    private readonly fair: FairScripts,
+    client: Client,
+    private readonly fair: FairKind,
     options: AttemptOptions,
   ) {
-    super(context, fair, options, fair.queueOf(options.owner))
+    super(client, fair, options, fair.queueOf(options.owner))
   }
 
   override send(): ScriptCall<Outcome<undefined>> {
     const { fair } = this
     const { owner, lease } = this.wanted
     if (!this.queues) return fair.enter(owner, lease, false)
-    this.places ??= FairPlaces.of(this.context, fair) ?? new FairPlaces(this.context, fair)
+    this.places ??= FairPlaces.of(this.client, fair) ?? new FairPlaces(this.client, fair)
     const { places } = this
     places.add(this)
     const hadPlace = this.mayHavePlace
@@ -55,13 +55,13 @@ export class FairAttempt extends AcquireAttempt {
 
   /** Tries again: its place may be gone, or it may head the queue of a free lock. */
   lookAgain(): void {
-    this.context.queues.of(this.target)?.wake()
+    this.client.queues.of(this.target)?.wake()
   }
 
   override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
     super.undo(inFlight)
     // A try in flight may enter the queue after the waiter has left it.
-    if (inFlight && this.queues) this.context.orphans.afterTry(this.place, inFlight, () => true)
+    if (inFlight && this.queues) this.client.orphans.afterTry(this.place, inFlight, () => true)
   }
 
   /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */
@@ -70,7 +70,7 @@ export class FairAttempt extends AcquireAttempt {
     // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a third of an
     // allowance later.
     if (granted) this.places?.refreshWithin(this.wanted.lease + 1)
-    else if (this.mayHavePlace) this.context.orphans.releaseNow(this.place, this.context.clock.now())
+    else if (this.mayHavePlace) this.client.orphans.releaseNow(this.place, this.client.clock.now())
   }
 
   /** Its place in the queue, for a waiter that leaves. */

@@ -1,10 +1,10 @@
 import type { RLock } from '../api/rlock'
 import type { AcquireAttempt } from '../engine/acquire-attempt'
-import type { AttemptOptions, ReleaseReply } from '../engine/lock-scripts'
+import type { AttemptOptions, ReleaseReply } from '../engine/lock-kind'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
+import { FairKind } from './fair-kind'
 import { FairPlaces } from './fair-places'
-import { FairScripts } from './fair-scripts'
 
 /**
  * Redisson's fair lock: an RLock whose waiters are served in the order in which they arrived at the server, across all
@@ -28,17 +28,17 @@ import { FairScripts } from './fair-scripts'
 export interface RFairLock extends RLock {}
 
 /** See the interface. */
-export class FairLockScripts extends FairScripts {
+export class FairLockKind extends FairKind {
   newAttempt(options: AttemptOptions): AcquireAttempt {
-    return new FairAttempt(this.context, this, options)
+    return new FairAttempt(this.client, this, options)
   }
 
   /** If the server refuses the message, a refresh finds the next owner. */
-  protected override free(...args: Parameters<FairScripts['free']>): ScriptCall<ReleaseReply> {
+  protected override free(...args: Parameters<FairKind['free']>): ScriptCall<ReleaseReply> {
     const call = super.free(...args)
     call.whenAnswered(({ value }) => {
       if (value.result === 'freed' && value.notified === undefined)
-        FairPlaces.of(this.context, this)?.refreshWithin(0)
+        FairPlaces.of(this.client, this)?.refreshWithin(0)
     })
     return call
   }
@@ -48,7 +48,7 @@ export class FairLockScripts extends FairScripts {
  * Redisson's fair lock that is not re-entrant: a caller that holds it and acquires it again is rejected with
  * IllegalMonitorStateError.
  */
-export class NonReentrantFairLockScripts extends FairLockScripts {
+export class NonReentrantFairLockKind extends FairLockKind {
   override readonly kind = 'non-reentrant-fair'
   readonly reentrantBy = 'getFairLock()'
 }

@@ -4,7 +4,7 @@ import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { perObject } from '../util/per-object'
 import { RearmableTimer } from '../util/rearmable-timer'
-import type { FairScripts } from './fair-scripts'
+import type { FairKind } from './fair-kind'
 
 /** A waiter that has a place in the queue on the server, or will have one. */
 interface Placed {
@@ -32,16 +32,16 @@ export class FairPlaces {
   private isRefreshing = false
 
   constructor(
-    private readonly context: Client,
-    private readonly scripts: FairScripts,
+    private readonly client: Client,
+    private readonly kind: FairKind,
   ) {
-    this.timer = new RearmableTimer(context.clock, () => void outsideRequests(() => this.refresh()))
-    placesOf(context).set(scripts.key, this)
+    this.timer = new RearmableTimer(client.clock, () => void outsideRequests(() => this.refresh()))
+    placesOf(client).set(kind.key, this)
   }
 
   /** Those of this client in the queue of this lock, if it has any. The object lasts until its last `remove`. */
-  static of(context: Client, { key }: FairScripts): FairPlaces | undefined {
-    return placesOf(context).get(key)
+  static of(client: Client, { key }: FairKind): FairPlaces | undefined {
+    return placesOf(client).get(key)
   }
 
   add(waiter: Placed): void {
@@ -52,12 +52,12 @@ export class FairPlaces {
     if (!this.waiters.delete(waiter.owner) || this.waiters.size > 0) return
     this.timer.cancel()
     this.due = Number.POSITIVE_INFINITY
-    placesOf(this.context).delete(this.scripts.key)
+    placesOf(this.client).delete(this.kind.key)
   }
 
   /** A try was answered. */
   learn(lives: number): void {
-    const { allowance } = this.scripts
+    const { allowance } = this.kind
     const third = allowance / REFRESHES_AN_ALLOWANCE
     this.refreshWithin(lives < 0 ? third : Math.min(third, lives + 1))
   }
@@ -77,7 +77,7 @@ export class FairPlaces {
     try {
       const found = new Set<string>()
       for (let from = 0, waitsAhead = 0; ; ) {
-        const { value } = await this.scripts.refresh(from, waitsAhead).answer
+        const { value } = await this.kind.refresh(from, waitsAhead).answer
         for (const id of value.found) found.add(id)
         ;({ next: from, waitsAhead } = value)
         this.learn(value.lives)
@@ -93,14 +93,14 @@ export class FairPlaces {
       // The tries of the waiters meet the same error and report it.
     } finally {
       this.isRefreshing = false
-      this.refreshWithin(this.scripts.allowance / REFRESHES_AN_ALLOWANCE)
+      this.refreshWithin(this.kind.allowance / REFRESHES_AN_ALLOWANCE)
       if (this.waiters.size > 0) this.timer.set(Math.max(0, this.due - this.now()))
     }
   }
 
   /** Lets waiters whose place is gone enter the queue again, in their order of arrival. */
   private lookForLost(found: ReadonlySet<string>, began: number) {
-    const idAt = ownersOfClient(this.context.clientId).length
+    const idAt = ownersOfClient(this.client.clientId).length
     for (const waiter of this.waiters.values()) {
       const { owner, placedAt } = waiter
       if (!placedAt || placedAt.monotonic >= began || found.has(owner.slice(idAt))) continue
@@ -112,12 +112,12 @@ export class FairPlaces {
   /** A late copy of a try may have entered an owner that has left: its place must not be refreshed for ever. */
   private removeLeft(found: ReadonlySet<string>) {
     for (const id of found) {
-      const owner = ownerField(this.context.clientId, id)
-      if (!this.waiters.has(owner)) this.scripts.leave(owner).answer.catch(() => {})
+      const owner = ownerField(this.client.clientId, id)
+      if (!this.waiters.has(owner)) this.kind.leave(owner).answer.catch(() => {})
     }
   }
 
   private now(): number {
-    return this.context.clock.now().monotonic
+    return this.client.clock.now().monotonic
   }
 }

@@ -7,7 +7,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import { ACQUIRE_FOR } from '../engine/lock-internals'
-import type { ReenterReply } from '../engine/lock-scripts'
+import type { ReenterReply } from '../engine/lock-kind'
 import { acquireAsAsked } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
@@ -16,7 +16,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
 import { blocked, type Outcome } from '../waiting/attempt'
-import { HashLockScripts } from './hash-lock-scripts'
+import { HashLockKind } from './hash-lock-kind'
 
 /** An acquisition of a fenced lock, as an object. */
 export interface FencedLockHold extends LockHold {
@@ -128,33 +128,33 @@ interface LastToken {
 /** The greatest token that a client saw of each name, for the names that it acquired most recently. */
 const lastTokensOf = perObject((_: Client) => new Map<string, LastToken>())
 
-class FencedLockScripts extends HashLockScripts {
+class FencedLockKind extends HashLockKind {
   override readonly kind = 'fenced'
   private readonly keysWithToken: readonly string[] = [this.key, tokenKey(this.key)]
 
   override acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
-    const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease, this.seen], true)
+    const call = this.client.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease, this.seen], true)
     call.whenAnswered(({ value }) => value.granted && this.see(value, owner))
     return call
   }
 
   override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
-    const last = lastTokensOf(this.context).get(this.key)
+    const last = lastTokensOf(this.client).get(this.key)
     const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1, this.seen]
-    const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
+    const call = this.client.scripts.run(REENTER, this.keysWithToken, args, true)
     call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value, owner))
     return call
   }
 
   /** The greatest token of this name that the client saw. A new primary may have forgotten it. */
   private get seen(): number {
-    return lastTokensOf(this.context).get(this.key)?.token ?? 0
+    return lastTokensOf(this.client).get(this.key)?.token ?? 0
   }
 
   /** Keeps a token, and reports a counter that was behind the tokens that this client saw. */
   private see({ grant: token, before }: Draw, owner: string) {
-    const { context, name, key } = this
-    const lastTokens = lastTokensOf(context)
+    const { client, name, key } = this
+    const lastTokens = lastTokensOf(client)
     const last = lastTokens.get(key)
     // It may have been drawn before the greater one, and answered after it.
     if (last && token < last.token) return
@@ -162,10 +162,10 @@ class FencedLockScripts extends HashLockScripts {
     lastTokens.set(key, { token, owner })
     if (lastTokens.size > MOST_NAMES) lastTokens.delete(lastTokens.keys().next().value!)
     if (before === undefined) return
-    context.events.error(
+    client.events.error(
       new FencingTokenError(
         `The counter ${quote(tokenKey(key))} of the fenced lock ${quote(name)} was lost or set back to ${before}, and this ` +
-          `client saw the token ${last?.token ?? token - 1} (client ${context.clientId}). It goes on with ${token}. Other ` +
+          `client saw the token ${last?.token ?? token - 1} (client ${client.clientId}). It goes on with ${token}. Other ` +
           'clients may have drawn tokens a second time, and resources refuse these. Do not let Redis evict the counter.',
         name,
         token,
@@ -189,15 +189,15 @@ class FencedHold extends AcquiredLockHold implements FencedLockHold {
 
 /** See the interface. */
 export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock {
-  private readonly tokenKey = tokenKey(this.scripts.key)
+  private readonly tokenKey = tokenKey(this.kind.key)
 
-  constructor(context: Client, name: string, key: string) {
-    super(context, new FencedLockScripts(name, key, context), FencedHold)
+  constructor(client: Client, name: string, key: string) {
+    super(client, new FencedLockKind(name, key, client), FencedHold)
   }
 
   async getToken(): Promise<number> {
-    this.context.assertNotClosed()
-    return (await this.context.scripts.run(TOKEN, [this.tokenKey], []).answer).value
+    this.client.assertNotClosed()
+    return (await this.client.scripts.run(TOKEN, [this.tokenKey], []).answer).value
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
@@ -217,7 +217,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
       if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) throw error
       throw new RangeError(
         `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +
-          `(client ${this.context.clientId}). Nothing was acquired.`,
+          `(client ${this.client.clientId}). Nothing was acquired.`,
         { cause: error },
       )
     }

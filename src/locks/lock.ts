@@ -1,14 +1,14 @@
-import { decodeAcquire } from '../engine/lock-scripts'
+import { decodeAcquire } from '../engine/lock-kind'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
-import { HashLockScripts } from './hash-lock-scripts'
+import { HashLockKind } from './hash-lock-kind'
 
 const HAND_OFF = script('lock/handoff', decodeAcquire)
 
 /** Redisson's RLock: Java's in Redis, and with a local handoff. */
-export class HandoffLockScripts extends HashLockScripts {
+export class HandoffLockKind extends HashLockKind {
   handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
+    return this.client.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
   }
 }

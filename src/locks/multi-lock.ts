@@ -44,14 +44,14 @@ export interface RMultiLock extends LockCalls<MultiLockHold> {
 
 /** See the interface. */
 export class MultiLock extends MembersLock implements RMultiLock {
-  constructor(context: Client, locks: readonly unknown[]) {
+  constructor(client: Client, locks: readonly unknown[]) {
     const members = membersOf(
       locks.flatMap((lock): readonly unknown[] =>
         lock instanceof MultiLock ? lock.group.members.map((member) => member.lock) : [lock],
       ),
       'multi lock',
     )
-    super(context, members, 'MultiLock', members.length)
+    super(client, members, 'MultiLock', members.length)
   }
 
   protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
@@ -72,10 +72,10 @@ export class MultiLock extends MembersLock implements RMultiLock {
   }
 }
 
-function tooShort({ name, context }: MemberGroup, members: readonly LockMember[]): LockLostError {
+function tooShort({ name, client }: MemberGroup, members: readonly LockMember[]): LockLostError {
   const error = new LockLostError(
     `All members of ${quote(name)} were acquired several times in a row, and each time the lease of one was over before the ` +
-      `last one answered (client ${context.clientId}; ${describeStates(members)}). Use a longer leaseTime.`,
+      `last one answered (client ${client.clientId}; ${describeStates(members)}). Use a longer leaseTime.`,
     name,
   )
   return Object.assign(error, { members })

@@ -8,7 +8,7 @@ import {
   type Payload,
   type ReenterReply,
   type ReleaseReply,
-} from '../engine/lock-scripts'
+} from '../engine/lock-kind'
 import { ownerField } from '../ownership/owner-field'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -42,7 +42,7 @@ export abstract class NamedLock {
   constructor(
     readonly name: string,
     readonly key: string,
-    protected readonly context: Client,
+    protected readonly client: Client,
     readonly objectId: string,
     readonly channel: string,
     ...others: readonly string[]
@@ -59,30 +59,30 @@ export abstract class NamedLock {
 
   /** The hash field that stands for one holder. */
   ownerField(threadId: number): string {
-    return ownerField(this.context.clientId, threadId)
+    return ownerField(this.client.clientId, threadId)
   }
 
   acquire(owner: string, lease: number, _companion?: string): ScriptCall<Outcome<Payload>> {
-    return this.context.scripts.run(this.own.acquire, this.guardedKeys, [owner, lease], true)
+    return this.client.scripts.run(this.own.acquire, this.guardedKeys, [owner, lease], true)
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
-    return this.context.scripts.run(this.own.reenter, this.keys, [owner, lease, count, releasedEnd], true)
+    return this.client.scripts.run(this.own.reenter, this.keys, [owner, lease, count, releasedEnd], true)
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    const { channel, context, timeoutKeyParts } = this
-    const args = [owner, count, lease, channel, context.publishCommand, leaseEnd, ...timeoutKeyParts]
-    return context.scripts.run(this.own.release, this.guardedKeys, args)
+    const { channel, client, timeoutKeyParts } = this
+    const args = [owner, count, lease, channel, client.publishCommand, leaseEnd, ...timeoutKeyParts]
+    return client.scripts.run(this.own.release, this.guardedKeys, args)
   }
 
   forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    const { channel, context, timeoutKeyParts } = this
-    const args = [owner, channel, context.publishCommand, ...timeoutKeyParts]
-    return context.scripts.run(this.own.forceRelease, this.keys, args)
+    const { channel, client, timeoutKeyParts } = this
+    const args = [owner, channel, client.publishCommand, ...timeoutKeyParts]
+    return client.scripts.run(this.own.forceRelease, this.keys, args)
   }
 
   inspect(owner: string): ScriptCall<LockState> {
-    return this.context.scripts.run(this.own.inspect, this.keys, [owner])
+    return this.client.scripts.run(this.own.inspect, this.keys, [owner])
   }
 }

@@ -1,4 +1,4 @@
-import { HandoffLockScripts } from './lock'
+import { HandoffLockKind } from './lock'
 
 /**
  * Redisson's non-reentrant lock: an RLock that its holder cannot acquire again. A logical thread, or a `threadId`, that
@@ -10,7 +10,7 @@ import { HandoffLockScripts } from './lock'
  *
  * A caller without a scope is a new owner with each call. It waits, or gets false, as with every lock.
  */
-export class NonReentrantLockScripts extends HandoffLockScripts {
+export class NonReentrantLockKind extends HandoffLockKind {
   override readonly kind: string = 'non-reentrant'
   readonly reentrantBy = 'getLock()'
 }

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client'
 import type { Caller } from '../engine/hold'
-import type { LockScripts, ReleaseReply } from '../engine/lock-scripts'
+import type { LockKind, ReleaseReply } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
 import { Shared, type TryReply } from '../waiting/admission'
@@ -32,7 +32,7 @@ class ReadersTogether extends Shared {
 }
 
 /** The read side: many holds at a time. Each level has its own read timeout key. */
-export class ReadLockScripts extends ReadWriteSide implements LockScripts {
+export class ReadLockKind extends ReadWriteSide implements LockKind {
   readonly kind = 'read'
   protected readonly own = SCRIPTS
   readonly shared = true
@@ -41,8 +41,8 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   readonly exclusiveLockId = this.otherLockId
   readonly renewal = RENEWAL
 
-  constructor(name: string, key: string, context: Client) {
-    super(name, key, context, 'read', 'write')
+  constructor(name: string, key: string, client: Client) {
+    super(name, key, client, 'read', 'write')
   }
 
   /** A caller that holds the write side may read as well. */
@@ -52,17 +52,17 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
 
   override acquire(owner: string, lease: number, companion?: string): ScriptCall<Outcome<undefined>> {
     const keys = [this.key, this.timeoutKey(owner, 1)]
-    return this.context.scripts.run(SCRIPTS.acquire, keys, [owner, lease, companion ?? ''], true)
+    return this.client.scripts.run(SCRIPTS.acquire, keys, [owner, lease, companion ?? ''], true)
   }
 
   override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
     const keys = [this.key, this.timeoutKey(owner, count)]
-    return this.context.scripts.run(SCRIPTS.reenter, keys, [owner, lease, count, releasedEnd], true)
+    return this.client.scripts.run(SCRIPTS.reenter, keys, [owner, lease, count, releasedEnd], true)
   }
 
   override forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
-    const args = [...this.timeoutKeyParts, this.channel, this.context.publishCommand, ...owners]
-    return this.context.scripts.run(SCRIPTS.forceRelease, this.keys, args)
+    const args = [...this.timeoutKeyParts, this.channel, this.client.publishCommand, ...owners]
+    return this.client.scripts.run(SCRIPTS.forceRelease, this.keys, args)
   }
 
   private timeoutKey(owner: string, level: number): string {

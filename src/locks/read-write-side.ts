@@ -28,8 +28,8 @@ export abstract class ReadWriteSide extends NamedLock {
    */
   protected override readonly guardedKeys = [this.key, `${this.timeoutKeyParts.join('')}0`]
 
-  constructor(name: string, key: string, context: Client, side: string, other: string) {
-    super(name, key, context, `${side} ${key}`, readWriteLockChannel(key), `${other} ${key}`)
+  constructor(name: string, key: string, client: Client, side: string, other: string) {
+    super(name, key, client, `${side} ${key}`, readWriteLockChannel(key), `${other} ${key}`)
   }
 
   /** The live hold of this caller on the other side. */

@@ -45,17 +45,17 @@ export interface RRedLock extends RMultiLock {}
 export class RedLock extends MembersLock implements RRedLock {
   private readonly watchdogLease: number
 
-  constructor(context: Client, locks: readonly unknown[]) {
+  constructor(client: Client, locks: readonly unknown[]) {
     const members = membersOf(locks, 'RedLock')
-    super(context, members, 'RedLock', Math.floor(members.length / 2) + 1)
+    super(client, members, 'RedLock', Math.floor(members.length / 2) + 1)
     const leases = members.map(({ identity }) => identity?.client.lockWatchdogTimeout)
-    this.watchdogLease = Math.min(...leases.map((lease) => lease ?? context.lockWatchdogTimeout))
+    this.watchdogLease = Math.min(...leases.map((lease) => lease ?? client.lockWatchdogTimeout))
     const servers = members.flatMap(({ identity }) => (identity?.server ? [identity.server.id] : []))
     if (new Set(servers).size < servers.length)
       warnOnce(
-        context,
+        client,
         'RLOCK_ONE_SERVER',
-        `Members of ${quote(this.group.name)} are on one server and fail together (client ${context.clientId}), so they are no ` +
+        `Members of ${quote(this.group.name)} are on one server and fail together (client ${client.clientId}), so they are no ` +
           'quorum. Use independent servers, each with its own client, or a plain lock.',
       )
   }
@@ -63,7 +63,7 @@ export class RedLock extends MembersLock implements RRedLock {
   protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
     const { group, watchdogLease } = this
     const { leaseTime, waitTime = 1 } = options
-    const bound = (leaseTime ?? Math.min(watchdogLease, this.context.maxHoldOf(options) ?? Infinity)) / 10
+    const bound = (leaseTime ?? Math.min(watchdogLease, this.client.maxHoldOf(options) ?? Infinity)) / 10
     // Redlock's validity: the lease less an allowance for clocks that run at different rates.
     const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
     const failure = (answers: readonly Told[], isFinal: boolean) => {
@@ -78,12 +78,12 @@ export class RedLock extends MembersLock implements RRedLock {
 }
 
 function quorumError(group: MemberGroup, answers: readonly Told[], bound: number) {
-  const { name, context, members, needed } = group
+  const { name, client, members, needed } = group
   const states = answers.map(({ state }) => state)
   const isLate = answers.filter(({ kind }) => kind === 'granted').length >= needed
   const why = isLate ? 'a quorum answered, but too late' : 'no quorum could be reached'
   return new LockQuorumError(
-    `The lock ${quote(name)} was not acquired, and nothing of it is held (client ${context.clientId}): ${why} ` +
+    `The lock ${quote(name)} was not acquired, and nothing of it is held (client ${client.clientId}): ${why} ` +
       `(${describeStates(states)}; ${needed} of ${members.length} are needed, each within ${Math.round(bound)} ms). ` +
       'Try again when more members answer.',
     name,

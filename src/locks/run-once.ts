@@ -33,7 +33,7 @@ export interface RunOnceTask {
  * that takes longer, the watchdog renews the key.
  */
 export function runOnce(
-  context: Client,
+  client: Client,
   lock: ReentrantLock,
   fn: (task: RunOnceTask) => unknown,
   options: RunOnceOptions,
@@ -42,7 +42,7 @@ export function runOnce(
   checkOptions(options, ['atLeast', 'maxHoldTime'])
   const atLeast = Math.ceil(positive('atLeast', options.atLeast))
   const given = leaseTime(options.maxHoldTime, undefined, 'maxHoldTime')
-  const maxHoldTime = context.maxHoldOf({ leaseTime: undefined, maxHoldTime: given })
+  const maxHoldTime = client.maxHoldOf({ leaseTime: undefined, maxHoldTime: given })
   if (maxHoldTime !== undefined && maxHoldTime < atLeast)
     throw new RangeError(`maxHoldTime (${maxHoldTime} ms) must be at least atLeast (${atLeast} ms)`)
   // A thread of its own, so that a caller that holds the lock already does not run the job a second time.
@@ -50,20 +50,20 @@ export function runOnce(
     const hold = await lock.tryAcquire({ leaseTime: atLeast })
     if (!hold) return false
     hold.hold.book.limitTo(maxHoldTime)
-    const { clock, lockWatchdogTimeout } = context
+    const { clock, lockWatchdogTimeout } = client
     const started = clock.now()
     // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
     const handToWatchdog = () => {
-      if (!hold.isHeld || context.isClosed) return
+      if (!hold.isHeld || client.isClosed) return
       hold.level.leaseTime = undefined
-      context.leases.renewNow(hold.hold)
+      client.leases.renewNow(hold.hold)
     }
     const timer = clock.after(Math.max(0, hold.hold.book.left() - early), handToWatchdog)
     const end = async () => {
       timer.cancel()
       // No clock that was set, forward or back, changes how long that is.
-      await releaseAfter(atLeast - (clock.now().monotonic - started.monotonic), hold, context)
+      await releaseAfter(atLeast - (clock.now().monotonic - started.monotonic), hold, client)
     }
     const task: RunOnceTask = {
       get signal() {

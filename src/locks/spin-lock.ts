@@ -1,10 +1,10 @@
 import { checkOptions, describe, positive } from '../api/arguments'
 import type { Client } from '../client/client'
 import { AcquireAttempt } from '../engine/acquire-attempt'
-import type { AttemptOptions } from '../engine/lock-scripts'
+import type { AttemptOptions } from '../engine/lock-kind'
 import { random } from '../util/random'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
-import { HashLockScripts } from './hash-lock-scripts'
+import { HashLockKind } from './hash-lock-kind'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
 export interface BackOffPolicy {
@@ -107,21 +107,21 @@ export class Spinning extends Admission {
  *
  * It is the same lock as `getLock` of that name.
  */
-export class SpinLockScripts extends HashLockScripts {
+export class SpinLockKind extends HashLockKind {
   override readonly kind = 'spin'
   private readonly target: WaitTarget
 
-  constructor(name: string, key: string, context: Client, backOff: BackOffPolicy = DEFAULT) {
+  constructor(name: string, key: string, client: Client, backOff: BackOffPolicy = DEFAULT) {
     if (typeof backOff?.nextSleepPeriod !== 'function')
       throw new TypeError(
         `a back-off must have nextSleepPeriod(), got ${describe(backOff)}: use exponentialBackOff() or constantBackOff()`,
       )
-    super(name, key, context)
+    super(name, key, client)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
     this.target = { ...queueBeside(this, 'spin'), admission: () => new Spinning(backOff) }
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt {
-    return new AcquireAttempt(this.context, this, options, this.target)
+    return new AcquireAttempt(this.client, this, options, this.target)
   }
 }

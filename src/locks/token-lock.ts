@@ -4,10 +4,10 @@ import { AcquireAttempt } from '../engine/acquire-attempt'
 import {
   type AttemptOptions,
   decodeAcquire,
-  type LockScripts,
+  type LockKind,
   type ReenterReply,
   type ReleaseReply,
-} from '../engine/lock-scripts'
+} from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
@@ -67,7 +67,7 @@ const DOUBLING: BackOffPolicy = {
 const RENEWAL = renewalBy('token-lock/renew')
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
-export class TokenLockScripts extends NamedLock implements LockScripts {
+export class TokenLockKind extends NamedLock implements LockKind {
   readonly kind = 'token'
   protected readonly own = SCRIPTS
   readonly shownAs = 'TokenLock'
@@ -77,12 +77,12 @@ export class TokenLockScripts extends NamedLock implements LockScripts {
   readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
 
-  constructor(name: string, key: string, context: Client) {
-    super(name, key, context, `token ${key}`, tokenLockChannel(key))
+  constructor(name: string, key: string, client: Client) {
+    super(name, key, client, `token ${key}`, tokenLockChannel(key))
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt {
-    return new TokenAttempt(this.context, this, options)
+    return new TokenAttempt(this.client, this, options)
   }
 
   /** The token. It is not derived from the thread id: every client that knows it can release the lock. */
@@ -91,18 +91,18 @@ export class TokenLockScripts extends NamedLock implements LockScripts {
   }
 
   handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
+    return this.client.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
   }
 
   override reenter(token: string, lease: number): ScriptCall<ReenterReply> {
-    return this.context.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
+    return this.client.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
   }
 
   override release(token: string): ScriptCall<ReleaseReply> {
-    return this.context.scripts.run(SCRIPTS.release, this.keys, [
+    return this.client.scripts.run(SCRIPTS.release, this.keys, [
       token,
       this.channel,
-      this.context.publishCommand,
+      this.client.publishCommand,
     ])
   }
 }
@@ -125,7 +125,7 @@ class TokenAttempt extends AcquireAttempt {
       this,
       'RLOCK_NO_EXPIRY',
       `A caller has waited for ${this.target.subject} for 5 s, and its key has no expiry (client ` +
-        `${this.context.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
+        `${this.client.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
         'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call forceUnlock().',
     )
   }

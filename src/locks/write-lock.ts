@@ -1,17 +1,17 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import type { Client } from '../client/client'
 import type { Caller } from '../engine/hold'
-import type { LockScripts } from '../engine/lock-scripts'
+import type { LockKind } from '../engine/lock-kind'
 import { quote } from '../util/quote'
 import { exclusive } from '../waiting/admission'
-import { HASH_LOCK_RENEWAL } from './hash-lock-scripts'
+import { HASH_LOCK_RENEWAL } from './hash-lock-kind'
 import { scriptsIn } from './named-lock'
 import { ReadWriteSide } from './read-write-side'
 
 const SCRIPTS = scriptsIn('write-lock')
 
 /** The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain lock. */
-export class WriteLockScripts extends ReadWriteSide implements LockScripts {
+export class WriteLockKind extends ReadWriteSide implements LockKind {
   readonly kind = 'write'
   protected readonly own = SCRIPTS
   readonly takesTurns = true
@@ -19,8 +19,8 @@ export class WriteLockScripts extends ReadWriteSide implements LockScripts {
   readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
 
-  constructor(name: string, key: string, context: Client) {
-    super(name, key, context, 'write', 'read')
+  constructor(name: string, key: string, client: Client) {
+    super(name, key, client, 'write', 'read')
   }
 
   override ownerField(threadId: number): string {
@@ -33,7 +33,7 @@ export class WriteLockScripts extends ReadWriteSide implements LockScripts {
     if (reading)
       throw new IllegalMonitorStateError(
         `${caller.description} holds the read side of ${quote(this.name)} and wants to write ` +
-          `(client ${this.context.clientId}, thread id ${reading.threadId}): it would wait for itself for ever. ` +
+          `(client ${this.client.clientId}, thread id ${reading.threadId}): it would wait for itself for ever. ` +
           'Release the read lock first and read the data again afterwards, or take the write lock from the start.',
       )
     return undefined

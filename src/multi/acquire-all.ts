@@ -43,11 +43,11 @@ export async function acquireAll(call: MembersCall): Promise<MembersHold | undef
  */
 async function tryInOrder(call: MembersCall, first: Granted | undefined): Promise<readonly Answer[]> {
   const { wait, group, options } = call
-  const { context, members } = group
-  const lease = options.leaseTime ?? context.maxHoldOf(options) ?? Number.MAX_SAFE_INTEGER
+  const { client, members } = group
+  const lease = options.leaseTime ?? client.maxHoldOf(options) ?? Number.MAX_SAFE_INTEGER
   const grown = Math.max(WAIT_WHILE_HOLDING, wait.elapsed * PART_OF_TIME_WAITED)
   const most = Math.min(grown, LONGEST_WAIT_WHILE_HOLDING, lease / 3, wait.left)
-  const mayWait = new Wait(context.clock, most * (0.5 + random() / 2))
+  const mayWait = new Wait(client.clock, most * (0.5 + random() / 2))
   const answers: Answer[] = first ? [first] : []
   const from = first ? members.indexOf(first.member) : -1
   for (const [index, member] of members.entries()) {

@@ -17,7 +17,7 @@ const LONGEST_WAIT = 1_000
  */
 export async function acquireQuorum(call: MembersCall, bound: number): Promise<MembersHold | undefined> {
   const { wait } = call
-  const { members, context } = call.group
+  const { members, client } = call.group
   const longest = () => LONGEST_WAIT * (0.5 + random() / 2)
   let first = await call.waitInTurn(longest())
   for (let rounds = 0; ; rounds++) {
@@ -28,7 +28,7 @@ export async function acquireQuorum(call: MembersCall, bound: number): Promise<M
     if (!wait.isOver) {
       await call.pauseAfter(rounds)
       // All callers wait for the same member at the same time: each member has its turn.
-      const turn = Math.floor(context.clock.now().wall / LONGEST_WAIT) % members.length
+      const turn = Math.floor(client.clock.now().wall / LONGEST_WAIT) % members.length
       const taken = answers.filter(({ kind }) => kind === 'taken')
       const blocker = taken.find(({ member }) => members.indexOf(member) >= turn) ?? taken[0]
       first = blocker && (await call.waitFor(blocker.member, longest()))
@@ -50,7 +50,7 @@ async function tryAtOnce(
   mayEnd: boolean,
   first: Granted | undefined,
 ): Promise<readonly Answer[]> {
-  const { context, members } = group
+  const { client, members } = group
   const away = members.filter(isAway)
   const skipped = away.length <= spare ? away : []
   let left = spare - skipped.length
@@ -63,7 +63,7 @@ async function tryAtOnce(
     return answer
   }
   const unanswered = `the server did not answer within ${Math.round(bound)} ms, which is a tenth of the lease`
-  const timer = context.clock.after(bound, () => limit.abort(new RedisUnavailableError(unanswered)))
+  const timer = client.clock.after(bound, () => limit.abort(new RedisUnavailableError(unanswered)))
   try {
     return await withEither(limit.signal, options.signal, (signal) =>
       Promise.all(members.map((member) => tryOne(member, signal))),

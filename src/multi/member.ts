@@ -21,7 +21,7 @@ export interface MemberGroup {
   /** For messages. */
   readonly name: string
   /** The client that made the lock; the members may belong to others. */
-  readonly context: Client
+  readonly client: Client
   /** In the global order. */
   readonly members: readonly Member[]
   /** How many members must be held. */

@@ -44,7 +44,7 @@ export class MembersCall {
     readonly group: MemberGroup,
     readonly options: MembersOptions,
   ) {
-    this.wait = new Wait(group.context.clock, options.waitTime)
+    this.wait = new Wait(group.client.clock, options.waitTime)
   }
 
   /** How many members need not be acquired. */
@@ -76,7 +76,7 @@ export class MembersCall {
   try(member: Member, waitTime: number): Promise<Answer> {
     const { group, options } = this
     if (waitTime <= 0) return tryMember(member, 0, options)
-    return withEither(group.context.closing, options.signal, (signal) =>
+    return withEither(group.client.closing, options.signal, (signal) =>
       tryMember(member, waitTime, { ...options, signal }),
     )
   }
@@ -87,7 +87,7 @@ export class MembersCall {
    */
   async round(answering: () => Promise<readonly Answer[]>): Promise<MembersHold | readonly Told[]> {
     const { group, spare } = this
-    const { clock } = group.context
+    const { clock } = group.client
     const since = clock.now()
     const answered = await answering()
     const parts = answered.filter((answer) => answer.kind === 'granted')
@@ -121,13 +121,13 @@ export class MembersCall {
     const { group, wait, options } = this
     if (rounds === 0) return
     const time = Math.min(wait.left, random() * Math.min(2 ** rounds, LONGEST_PAUSE))
-    await unlessAborted(new Promise<void>((over) => group.context.clock.after(time, over)), options.signal)
+    await unlessAborted(new Promise<void>((over) => group.client.clock.after(time, over)), options.signal)
   }
 
   private holdOf(parts: readonly Granted[], since: Moment): MembersHold | undefined {
     const { group, options } = this
     const valid = parts.filter(({ hold }) => hold.isHeld)
-    if (valid.length < group.needed || options.signal?.aborted || group.context.closing.aborted)
+    if (valid.length < group.needed || options.signal?.aborted || group.client.closing.aborted)
       return undefined
     const hold = new MembersHold(group, valid, since, options.validFor)
     return hasEnough(hold) ? hold : undefined
@@ -143,7 +143,7 @@ export class MembersCall {
 
   /** How many members cannot be acquired for so long in ms, although other owners do not hold them. */
   private unavailable(ms: number): number {
-    const { clock } = this.group.context
+    const { clock } = this.group.client
     const failing = [...this.failing].filter(([, { since }]) => clock.elapsedSince(since) >= ms)
     return new Set([...failing.map(([member]) => member), ...this.refusing.keys()]).size
   }
@@ -157,7 +157,7 @@ export class MembersCall {
 
   private assertWanted() {
     this.options.signal?.throwIfAborted()
-    this.group.context.assertOpen()
+    this.group.client.assertOpen()
   }
 }
 

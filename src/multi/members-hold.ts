@@ -92,7 +92,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
 
   async unlock(options?: ReleaseOptions): Promise<void> {
     const { signal } = releaseOptions(options)
-    if (this.unlocked) throw releasedAlready(this.group.context, this)
+    if (this.unlocked) throw releasedAlready(this.group.client, this)
     const wasHeld = isLive(this)
     this.unlocked = true
     this.hold.levels.delete(this)
@@ -135,7 +135,7 @@ export function hasEnough(level: MembersHold): boolean {
 
 /** How much of a time from the start of the acquisition is left, in ms. */
 function leftOf({ group, granted }: MembersHold, ms = Number.POSITIVE_INFINITY): number {
-  return ms - group.context.clock.elapsedSince(granted)
+  return ms - group.client.clock.elapsedSince(granted)
 }
 
 /** Notices a loss by itself from now on. */
@@ -150,7 +150,7 @@ function watchMembers(level: MembersHold) {
     else stops.push(onAbort(signal, () => memberGone(level, signal.reason)))
   }
   if (validFor !== undefined) {
-    const timer = group.context.clock.after(leftOf(level, validFor), () => isLive(level))
+    const timer = group.client.clock.after(leftOf(level, validFor), () => isLive(level))
     stops.push(() => timer.cancel())
   }
   if (level.loss) stop(level)
@@ -183,7 +183,7 @@ function lose(level: MembersHold) {
 /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
 export function abandon(level: MembersHold): void {
   stop(level)
-  void releaseParts(level.parts, level.group.context.clock)
+  void releaseParts(level.parts, level.group.client.clock)
   level.parts = []
 }
 
@@ -197,7 +197,7 @@ function stop({ stopWatching = [] }: MembersHold) {
  */
 async function releaseAll(level: MembersHold, wasHeld: boolean): Promise<void> {
   const { parts, group } = level
-  const { context, members, needed } = group
+  const { client, members, needed } = group
   const states = parts.map(({ member }): LockMember => stateOf(member, 'unreachable'))
   const errors: unknown[] = []
   const releases = parts.map(async ({ member, hold }, index) => {
@@ -214,7 +214,7 @@ async function releaseAll(level: MembersHold, wasHeld: boolean): Promise<void> {
   const count = (wanted: string) => states.filter(({ state }) => state === wanted).length
   const isLost = () => !wasHeld || count('lost') > parts.length - needed
   const isFree = () => parts.length - count('released') <= members.length - needed
-  await settledInTime(releases, context.clock)
+  await settledInTime(releases, client.clock)
   if (!isLost() && !isFree()) await Promise.all(releases)
   if (isLost()) throw lossError(level, states, errors)
   if (!isFree()) throw errors[0]
@@ -222,9 +222,9 @@ async function releaseAll(level: MembersHold, wasHeld: boolean): Promise<void> {
 
 /** `errors`: of the members, among others. */
 function lossError({ threadId, group }: MembersHold, members: readonly LockMember[], errors: unknown[]) {
-  const { name, context, needed } = group
+  const { name, client, needed } = group
   const error = new LockLostError(
-    `The lock ${quote(name)} was lost (client ${context.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
+    `The lock ${quote(name)} was lost (client ${client.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
       'Other clients may hold the lost members: stop working under the lock, and acquire it again where needed.',
     name,
     threadId,

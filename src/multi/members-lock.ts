@@ -18,22 +18,22 @@ const IS_ALL_OF = Symbol('isAllOf')
 export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   protected readonly group: MemberGroup
 
-  constructor(context: Client, given: readonly Member[], kind: string, needed: number) {
+  constructor(client: Client, given: readonly Member[], kind: string, needed: number) {
     const name = `${kind}(${given.map((member) => cut(member.name)).join(', ')})`
     const members = inGlobalOrder(given)
     const objectId = `${kind} ${JSON.stringify(members.map(({ id }) => id))}`
-    super(context, { name, objectId, key: objectId })
-    this.group = { name, context, members, needed }
+    super(client, { name, objectId, key: objectId })
+    this.group = { name, client, members, needed }
   }
 
   /** For a multi lock or a RedLock of which it is a member. */
   get [MEMBER](): MemberIdentity {
-    const { name, context, members } = this.group
+    const { name, client, members } = this.group
     return {
       name,
       key: members.map(({ key }) => key).join('\n'),
       objectId: this.subject.objectId,
-      client: context,
+      client,
       server: undefined,
       leaves: members.flatMap(leavesOf),
       mustYield: () => members.some(({ identity }) => identity?.mustYield()),
@@ -62,7 +62,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     _?: HoldEntry<LevelsHold>,
     bare?: BareLevels<MembersHold>,
   ) {
-    this.context.assertOpen()
+    this.client.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
     const { objectId } = this.subject
@@ -86,7 +86,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
 
   // The watchdogs of other clients renew their members until these are released.
   protected override [ASSERT_MAY_RELEASE](): void {
-    if (this[IS_ALL_OF](this.context)) super[ASSERT_MAY_RELEASE]()
+    if (this[IS_ALL_OF](this.client)) super[ASSERT_MAY_RELEASE]()
   }
 
   /** Whether all its members are locks of this client. */

@@ -90,14 +90,14 @@ const OPEN_TO_ALL = new OpenToAll()
 
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
-  constructor(context: Client, name: string, key: string) {
+  constructor(client: Client, name: string, key: string) {
     const channel = latchChannel(key)
-    if (context.connections.isCluster && calculateSlot(channel) !== calculateSlot(key))
+    if (client.connections.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(
         `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +
           'the channel, which then falls into another slot (Java fails there with CROSSSLOT). Use a name without braces',
       )
-    super(context, name, KIND, [key], {
+    super(client, name, KIND, [key], {
       channel,
       takesTurns: false,
       admission: () => OPEN_TO_ALL,
@@ -120,10 +120,10 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
     const { waitTime, signal } = waitArguments(first, unit)
-    const { context, keys } = this
+    const { client, keys } = this
     const attempt: Attempt<undefined> = {
       wanted: { waitTime, signal },
-      send: () => context.scripts.run(LOOK, keys, []),
+      send: () => client.scripts.run(LOOK, keys, []),
     }
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0

@@ -42,15 +42,15 @@ export function timeoutsKey(key: string): string {
  * lease has ended.
  */
 export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
-  const { context, keys } = semaphore
+  const { client, keys } = semaphore
   const args = [all ? 1 : 0, ...messagesOf(semaphore), ...ids]
-  const call = context.scripts.run(RELEASE, keys, args, true)
+  const call = client.scripts.run(RELEASE, keys, args, true)
   const reply = await call.answer.catch((error) => Promise.reject(asUnknown(error, call)))
   const { change, states } = reply.value
   changed(semaphore, change)
   if (!reply.acknowledged)
-    context.orphans.untilReplicated(async () => {
-      const again = await context.scripts.run(RELEASE, keys, args, true).answer
+    client.orphans.untilReplicated(async () => {
+      const again = await client.scripts.run(RELEASE, keys, args, true).answer
       changed(semaphore, again.value.change)
       return again
     }, RETRIED_FOR)
@@ -77,13 +77,13 @@ export class LeasedPermitsAttempt extends PermitsAttempt<LeasedPermitsWanted> {
 
   protected ask(): ScriptCall<PermitsAnswer> {
     const { wanted, ids } = this
-    const { context, keys } = this.semaphore
+    const { client, keys } = this.semaphore
     const args = [wanted.leaseTime ?? 0, ...messagesOf(this.semaphore), ids.length, ...ids]
-    return context.scripts.run(ACQUIRE, keys, args, true)
+    return client.scripts.run(ACQUIRE, keys, args, true)
   }
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
     const { semaphore, ids, wanted } = this
-    semaphore.context.orphans.afterTry(permitsOrphan(semaphore, ids, wanted.leaseTime), inFlight)
+    semaphore.client.orphans.afterTry(permitsOrphan(semaphore, ids, wanted.leaseTime), inFlight)
   }
 }

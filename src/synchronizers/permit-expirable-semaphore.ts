@@ -48,10 +48,10 @@ const TRIES_TO_OUTRUN_LEASE = 10
 
 /** See the interface, src/api/rpermit-expirable-semaphore.ts. */
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
-  constructor(context: Client, name: string, key: string) {
+  constructor(client: Client, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
     const admission = () => new PermitsTogether()
-    super(context, name, KIND, keys, { channel: semaphoreChannel(key), takesTurns: false, admission })
+    super(client, name, KIND, keys, { channel: semaphoreChannel(key), takesTurns: false, admission })
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
@@ -126,7 +126,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const id = permitId(permit)
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
-    this.context.assertOpen()
+    this.client.assertOpen()
     assertNoOwn(this, [id])
     return (await this.requests.run(UPDATE_LEASE_TIME, [lease ?? 0, ...messagesOf(this), id], true)).value
   }
@@ -139,13 +139,9 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 }
 
-function notInUse(
-  { name, context }: Synchronizer,
-  ids: readonly string[],
-  outOf: number,
-): PermitNotHeldError {
+function notInUse({ name, client }: Synchronizer, ids: readonly string[], outOf: number): PermitNotHeldError {
   return new PermitNotHeldError(
-    `${ids.length} of ${outOf} permits of the semaphore ${quote(name)} are not in use (client ${context.clientId}): they ` +
+    `${ids.length} of ${outOf} permits of the semaphore ${quote(name)} are not in use (client ${client.clientId}): they ` +
       `were released already, or their leases ran out (${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}). ` +
       'Release a permit once, and acquire another one where needed.',
     name,
@@ -154,37 +150,37 @@ function notInUse(
 }
 
 /** A Permit would not learn what is done to its id. */
-function assertNoOwn({ context, name, target }: Synchronizer, ids: readonly string[]): void {
-  const own = ids.find((id) => context.leases.live.owned(target.key, id))
+function assertNoOwn({ client, name, target }: Synchronizer, ids: readonly string[]): void {
+  const own = ids.find((id) => client.leases.live.owned(target.key, id))
   if (own !== undefined)
     throw new TypeError(
-      `This client holds the permit ${own} of the semaphore ${quote(name)} as a Permit (client ${context.clientId}): use ` +
+      `This client holds the permit ${own} of the semaphore ${quote(name)} as a Permit (client ${client.clientId}): use ` +
         'permit.release(). Calls by an id are for permits of acquire() and tryAcquire(), and of other clients. Nothing was sent.',
     )
 }
 
 async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
-  const { context, target } = semaphore
-  context.assertNotClosed()
+  const { client, target } = semaphore
+  client.assertNotClosed()
   assertNoOwn(semaphore, ids)
   const states = await releasePermits(semaphore, ids, all)
   // Those that are not in use are not out any more either.
   if (!all || states.every((state) => state === 'released'))
-    context.permitsOut.released(target.objectId, ids.length)
+    client.permitsOut.released(target.objectId, ids.length)
   return states
 }
 
 async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
-  const { context, name } = semaphore
+  const { client, name } = semaphore
   const { leaseTime, signal } = wanted
-  const maxHoldTime = context.maxHoldOf(wanted)
-  const lease = leaseTime ?? Math.min(context.lockWatchdogTimeout, maxHoldTime ?? Infinity)
-  const started = context.clock.now()
+  const maxHoldTime = client.maxHoldOf(wanted)
+  const lease = leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime ?? Infinity)
+  const started = client.clock.now()
   // All tries are one wait, also where its limit is that of the client.
-  const limit = context.limitOf(wanted.waitTime)
+  const limit = client.limitOf(wanted.waitTime)
   for (let tries = 1; ; tries++) {
     const waitTime =
-      limit === undefined ? wanted.waitTime : Math.max(0, limit - context.clock.elapsedSince(started))
+      limit === undefined ? wanted.waitTime : Math.max(0, limit - client.clock.elapsedSince(started))
     const taken = await take(semaphore, { leaseTime: lease, waitTime, signal, permits: 1, many: false })
     if (!taken) {
       if (wanted.waitTime === undefined) throw waitIsOver(semaphore, limit)
@@ -193,14 +189,14 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
     const { ids, sent } = taken
     const permit = new PermitLease(semaphore, ids[0]!, sent, leaseTime, maxHoldTime, lease)
     if (!permit.book.isPastDeadline) {
-      context.leases.begin(permit)
+      client.leases.begin(permit)
       return new AcquiredPermit(permit)
     }
-    context.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
+    client.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
     if (tries === TRIES_TO_OUTRUN_LEASE)
       throw new PermitNotHeldError(
         `The semaphore ${quote(name)} granted a permit ${tries} times, and each time its lease of ${lease} ms was ` +
-          `over before the answer arrived (client ${context.clientId}). Use a leaseTime that is longer than a round trip.`,
+          `over before the answer arrived (client ${client.clientId}). Use a leaseTime that is longer than a round trip.`,
         name,
         ids,
       )
@@ -209,19 +205,19 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
 
 async function takeIds(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
   const taken = await take(semaphore, wanted)
-  if (taken) semaphore.context.permitsOut.took(semaphore.target.objectId, taken.ids.length)
+  if (taken) semaphore.client.permitsOut.took(semaphore.target.objectId, taken.ids.length)
   return wanted.many ? taken?.ids : taken?.ids[0]
 }
 
 async function take(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
-  const { context } = semaphore
+  const { client } = semaphore
   const attempt = new LeasedPermitsAttempt(semaphore, wanted)
   const { ids } = attempt
   const reply = await enter(semaphore, attempt)
   if (!reply) return undefined
   const { sent } = reply
   // The client may have begun to shut down in the same tick.
-  if (!context.closing.aborted) return { ids, sent }
-  context.orphans.releaseNow(permitsOrphan(semaphore, ids, wanted.leaseTime), sent)
-  throw context.closing.reason
+  if (!client.closing.aborted) return { ids, sent }
+  client.orphans.releaseNow(permitsOrphan(semaphore, ids, wanted.leaseTime), sent)
+  throw client.closing.reason
 }

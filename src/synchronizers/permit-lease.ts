@@ -19,10 +19,10 @@ export class PermitLease extends Lease {
     maxHoldTime: number | undefined,
     lease: number,
   ) {
-    const { context, target } = semaphore
+    const { client, target } = semaphore
     // No related ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = { ...target, objectId: `permit of ${target.key}`, relatedIds: [], renewal: RENEWAL }
-    super(leased, id, new LeaseBook(context.clock, granted, lease))
+    super(leased, id, new LeaseBook(client.clock, granted, lease))
     this.book.limitTo(maxHoldTime)
   }
 
@@ -38,13 +38,13 @@ export class PermitLease extends Lease {
     const { leased, owner, id } = this
     const { name: lockName, kind } = leased
     const event = { lockName, kind, owner, threadId: 0, permitId: id, error }
-    this.semaphore.context.events.emit('renewalFailed', event)
+    this.semaphore.client.events.emit('renewalFailed', event)
   }
 
   lose(reason: Exclude<LossReason, 'forced'>): void {
     if (this.state !== 'held') return
-    const { context, target } = this.semaphore
-    context.leases.end(this)
+    const { client, target } = this.semaphore
+    client.leases.end(this)
     this.lossReason = reason
     const { term, maxHoldTime } = this.book
     const error = this.notHeld(
@@ -56,16 +56,16 @@ export class PermitLease extends Lease {
     )
     error.reason = reason
     const isExpected = reason === 'lease' && !this.needsWatchdog
-    this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
+    this.end(isExpected ? 'expired' : 'lost', client.clock.now(), error)
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
-    if (reason === 'gone') context.queues.mayBeFree(target)
-    context.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })
+    if (reason === 'gone') client.queues.mayBeFree(target)
+    client.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })
   }
 
   async release(): Promise<void> {
     const { semaphore, id } = this
-    const { clock, leases } = semaphore.context
+    const { clock, leases } = semaphore.client
     // Its renewals must not find it gone.
     this.state = 'released'
     leases.end(this)
@@ -92,13 +92,13 @@ export class PermitLease extends Lease {
   /** Goes on in the background with a release that failed. */
   releaseOrphan(since: Moment): void {
     const { semaphore, id, book } = this
-    semaphore.context.orphans.releaseNow(permitsOrphan(semaphore, [id], book.longest), since)
+    semaphore.client.orphans.releaseNow(permitsOrphan(semaphore, [id], book.longest), since)
   }
 
   notHeld(why: string): PermitNotHeldError {
     return new PermitNotHeldError(
       `The permit ${this.id} of the semaphore ${quote(this.leased.name)} is not held: ${why} ` +
-        `(client ${this.semaphore.context.clientId}).`,
+        `(client ${this.semaphore.client.clientId}).`,
       this.leased.name,
       [this.id],
     )
@@ -130,13 +130,13 @@ export class AcquiredPermit implements Permit {
 
   async release(): Promise<void> {
     const { lease } = this
-    const { context } = lease.semaphore
+    const { client } = lease.semaphore
     if (this.released) throw lease.notHeld('it was released already')
-    context.assertNotClosed()
+    client.assertNotClosed()
     this.released = true
     if (lease.checkLive()) return await lease.release()
     // The server may have it all the same: a clock was set forward, or the answer to a renewal was lost.
-    if (lease.lossReason !== 'gone') lease.releaseOrphan(context.clock.now())
+    if (lease.lossReason !== 'gone') lease.releaseOrphan(client.clock.now())
     throw lease.signal.reason
   }
 

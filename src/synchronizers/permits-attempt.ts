@@ -47,17 +47,17 @@ export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> im
   ended(granted: boolean): void {
     if (granted || (this.free ?? 0) <= 0) return
     // Permits are free, but too few for this request. The next one may need less.
-    const { context, target } = this.semaphore
-    queueMicrotask(() => context.queues.of(target)?.wake())
+    const { client, target } = this.semaphore
+    queueMicrotask(() => client.queues.of(target)?.wake())
   }
 
   waitedLong(): void {
     if (this.free !== NO_SEMAPHORE) return
-    const { context, target } = this.semaphore
+    const { client, target } = this.semaphore
     warnOnce(
       this,
       'RLOCK_NO_SUCH_SEMAPHORE',
-      `A caller has waited for 5 s for ${target.subject}, and there is no such semaphore (client ${context.clientId}): no ` +
+      `A caller has waited for 5 s for ${target.subject}, and there is no such semaphore (client ${client.clientId}): no ` +
         'client has set its permits, or it was deleted or has expired. Call trySetPermits() before the first acquisition.',
     )
   }

@@ -32,18 +32,18 @@ export class RateLimiterAttempt implements Attempt<RateRefusal> {
   ) {}
 
   send(): ScriptCall<Outcome<RateRefusal>> {
-    const { context, keys } = this.limiter
-    return context.scripts.run(ACQUIRE, keys, [this.wanted.permits, this.id])
+    const { client, keys } = this.limiter
+    return client.scripts.run(ACQUIRE, keys, [this.wanted.permits, this.id])
   }
 
   undo(inFlight: ScriptCall<Outcome<RateRefusal>> | undefined): void {
     const { limiter, wanted, id } = this
-    const { context, keys } = limiter
+    const { client, keys } = limiter
     const release = async () => {
-      const { value } = await context.scripts.run(CANCEL, keys, [wanted.permits, id, ...messagesOf(limiter)])
+      const { value } = await client.scripts.run(CANCEL, keys, [wanted.permits, id, ...messagesOf(limiter)])
         .answer
       changed(limiter, value)
     }
-    context.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
+    client.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
   }
 }

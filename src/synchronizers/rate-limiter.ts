@@ -163,10 +163,10 @@ type RateParameters = [
 
 /** See the interface. */
 export class RateLimiter extends Synchronizer implements RRateLimiter {
-  constructor(context: Client, name: string, key: string) {
+  constructor(client: Client, name: string, key: string) {
     const [left, grants] = [suffixed(key, 'value'), suffixed(key, 'permits')]
-    const ofClient = [`${left}:${context.clientId}`, `${grants}:${context.clientId}`]
-    super(context, name, KIND, [key, left, grants, ...ofClient], {
+    const ofClient = [`${left}:${client.clientId}`, `${grants}:${client.clientId}`]
+    super(client, name, KIND, [key, left, grants, ...ofClient], {
       channel: rateLimiterChannel(key),
       takesTurns: false,
       admission: shared,
@@ -175,9 +175,9 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
 
   async trySetRate(...given: RateParameters): Promise<boolean> {
     const [values] = rateArguments(['keepAliveTime'], ...given)
-    const { context, keys } = this
-    context.assertOpen()
-    return (await new RequestRecord(context, [keys[0]]).run(TRY_SET_RATE, values)).value > 0
+    const { client, keys } = this
+    client.assertOpen()
+    return (await new RequestRecord(client, [keys[0]]).run(TRY_SET_RATE, values)).value > 0
   }
 
   async setRate(...given: RateParameters): Promise<void> {
@@ -189,9 +189,9 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
   }
 
   async getConfig(): Promise<RateLimiterConfig | undefined> {
-    this.context.assertNotClosed()
+    this.client.assertNotClosed()
     const [key] = this.keys
-    return (await this.context.scripts.run(GET_CONFIG, [key], []).answer).value
+    return (await this.client.scripts.run(GET_CONFIG, [key], []).answer).value
   }
 
   async availablePermits(): Promise<number> {
@@ -209,7 +209,7 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
 
   async release(permits: number): Promise<void> {
     const given = [count(permits, 0), ...messagesOf(this)]
-    this.context.assertNotClosed()
+    this.client.assertNotClosed()
     if (permits === 0) return
     const { value } = await this.requests.run(RELEASE, given, false, 'unavailable')
     changed(this, assertSet(this, value))
@@ -226,7 +226,7 @@ async function setRate(limiter: RateLimiter, given: RateParameters, onlyIfSet: b
 }
 
 async function take(limiter: RateLimiter, wanted: RatePermitsWanted): Promise<boolean> {
-  const { context, name } = limiter
+  const { client, name } = limiter
   const reply = await enter(limiter, new RateLimiterAttempt(limiter, wanted))
   if (!reply) return false
   const { grant } = reply.value
@@ -234,7 +234,7 @@ async function take(limiter: RateLimiter, wanted: RatePermitsWanted): Promise<bo
   if (grant)
     throw new RangeError(
       `${wanted.permits} permits of the rate limiter ${quote(name)} can never be taken: its rate is ${grant.rate} ` +
-        `(client ${context.clientId})`,
+        `(client ${client.clientId})`,
     )
   return true
 }
@@ -245,9 +245,9 @@ function assertSet(limiter: RateLimiter, answer: number): number {
   return answer
 }
 
-function notSet({ name, context }: RateLimiter): RateNotSetError {
+function notSet({ name, client }: RateLimiter): RateNotSetError {
   return new RateNotSetError(
-    `The rate limiter ${quote(name)} has no rate (client ${context.clientId}). Call trySetRate() before the first acquisition; it ` +
+    `The rate limiter ${quote(name)} has no rate (client ${client.clientId}). Call trySetRate() before the first acquisition; it ` +
       'changes nothing where a rate is set.',
     name,
   )

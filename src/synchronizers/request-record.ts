@@ -46,12 +46,12 @@ export class RequestRecord {
   private readonly requests: ReturnType<typeof requestsOf>
 
   constructor(
-    private readonly context: Client,
+    private readonly client: Client,
     keys: readonly [string, ...string[]],
   ) {
     this.key = keys[0]
-    this.keys = [...keys, `${requestsKey(this.key)}:${context.clientId}`]
-    this.requests = requestsOf(context)
+    this.keys = [...keys, `${requestsKey(this.key)}:${client.clientId}`]
+    this.requests = requestsOf(client)
   }
 
   /**
@@ -75,12 +75,12 @@ export class RequestRecord {
 
   /** Sends a script whose last key is the record, and whose last arguments are the request. */
   send<Value>(script: Script<Value>, args: Arguments, { slot, number }: Request, acknowledged = false) {
-    return this.context.scripts.run(script, this.keys, [...args, slot, number], acknowledged)
+    return this.client.scripts.run(script, this.keys, [...args, slot, number], acknowledged)
   }
 
   /** Sends a new request. */
   async run<Value>(script: Script<Value>, args: Arguments, acknowledged = false, retried: Retried = 'never') {
-    const { orphans, clock } = this.context
+    const { orphans, clock } = this.client
     const request = this.open()
     const call = this.send(script, args, request, acknowledged)
     let retries: Promise<void> | undefined

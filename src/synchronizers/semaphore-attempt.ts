@@ -42,7 +42,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
 
   /** Whether the record may have expired of a request that was last sent then. */
   private mayHaveExpired(since: Moment): boolean {
-    return this.semaphore.context.clock.elapsedSince(since) >= EXPIRES_NOT_BEFORE
+    return this.semaphore.client.clock.elapsedSince(since) >= EXPIRES_NOT_BEFORE
   }
 
   protected override blocked(answer: PermitsAnswer): void {
@@ -52,7 +52,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
     const { semaphore, wanted, request } = this
-    const { context, requests } = semaphore
+    const { client, requests } = semaphore
     if (request === undefined) return
     this.request = undefined
     let readLate: Moment | undefined
@@ -60,7 +60,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
     // replica acknowledged it.
     const lastTry = inFlight ?? this.lastTry
     lastTry?.onFinished((reply) => {
-      if (reply?.value.granted && this.mayHaveExpired(reply.sent)) readLate = context.clock.now()
+      if (reply?.value.granted && this.mayHaveExpired(reply.sent)) readLate = client.clock.now()
     })
     const release = async () => {
       // An earlier copy of this call may have been applied, and its record may have expired, too.
@@ -71,7 +71,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
       // A failover must not lose it: then the permits would be taken for ever.
       if (!acknowledged) throw new Error('no replica has acknowledged it')
     }
-    const cancelled = context.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
+    const cancelled = client.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
     cancelled.then(() => requests.close(request))
   }
 

@@ -154,8 +154,8 @@ class PermitsInTurn extends PermitsTogether {
 
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
-  constructor(context: Client, name: string, key: string) {
-    super(context, name, KIND, [key], {
+  constructor(client: Client, name: string, key: string) {
+    super(client, name, KIND, [key], {
       channel: semaphoreChannel(key),
       takesTurns: true,
       admission: () => new PermitsInTurn(),
@@ -176,7 +176,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     const { permits, waitTime } = wanted
     if (!(await take(this, wanted, true))) throw waitIsOver(this, waitTime)
     const taken = { [Symbol.asyncDispose]: () => passOrRelease(this, permits, true) }
-    return await this.context.untilReleased(disposeAfter(taken, fn))
+    return await this.client.untilReleased(disposeAfter(taken, fn))
   }
 
   async release(permits = 1): Promise<void> {
@@ -192,7 +192,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async drainPermits(): Promise<number> {
-    this.context.assertOpen()
+    this.client.assertOpen()
     return (await this.requests.run(DRAIN_PERMITS, [], true)).value
   }
 
@@ -207,21 +207,21 @@ export class Semaphore extends Synchronizer implements RSemaphore {
 
 /** `ofScope`: the caller does not release them by a call of its own. */
 async function take(semaphore: Semaphore, wanted: PermitsWanted, ofScope: boolean): Promise<boolean> {
-  const { context, target } = semaphore
+  const { client, target } = semaphore
   const { permits, signal } = wanted
   if (permits === 0) {
-    context.assertOpen()
+    client.assertOpen()
     signal?.throwIfAborted()
     return true
   }
   if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted)))) return false
   // The client may have begun to shut down in the same tick.
-  if (!context.closing.aborted) {
-    if (!ofScope) context.permitsOut.took(target.objectId, permits)
+  if (!client.closing.aborted) {
+    if (!ofScope) client.permitsOut.took(target.objectId, permits)
     return true
   }
   await passOrRelease(semaphore, permits, true)
-  throw context.closing.reason
+  throw client.closing.reason
 }
 
 /**
@@ -229,14 +229,14 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted, ofScope: boolea
  * them again, so it goes on in the background even after a refusal.
  */
 async function passOrRelease(semaphore: Semaphore, permits: number, ofScope: boolean): Promise<void> {
-  const { context, target } = semaphore
-  context.assertNotClosed()
-  const queue = context.queues.of(target)
+  const { client, target } = semaphore
+  client.assertNotClosed()
+  const queue = client.queues.of(target)
   const passed = queue && (queue.admission as PermitsInTurn).pass(queue, permits)
   if (!passed) await releaseOnServer(semaphore, permits, ofScope, ofScope ? 'also refused' : 'unavailable')
   // Callers that only pass permits on to each other must not keep the event loop from all others.
   else {
-    if (!ofScope) context.permitsOut.released(target.objectId, permits)
+    if (!ofScope) client.permitsOut.released(target.objectId, permits)
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }
@@ -247,11 +247,11 @@ async function releaseOnServer(
   onlyIfExists: boolean,
   retried: Retried,
 ) {
-  const { context, name, target, requests } = semaphore
-  context.assertNotClosed()
+  const { client, name, target, requests } = semaphore
+  client.assertNotClosed()
   if (permits === 0) return false
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
-  context.queues.releasing(target)
+  client.queues.releasing(target)
   let notified: number | undefined
   let isOut = true
   try {
@@ -259,17 +259,17 @@ async function releaseOnServer(
     if (value.result === 'too-large') throw tooMany(semaphore)
     notified = value.notified
     isOut = false
-    context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
+    client.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
     // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
-    if (value.result !== 'freed') context.queues.mayBeFree(target)
+    if (value.result !== 'freed') client.queues.mayBeFree(target)
     return value.result !== 'absent'
   } catch (error) {
     // The client releases them in the background.
     isOut = !(error instanceof RedisUnavailableError)
     throw error
   } finally {
-    if (!isOut && retried === 'unavailable') context.permitsOut.released(target.objectId, permits)
+    if (!isOut && retried === 'unavailable') client.permitsOut.released(target.objectId, permits)
     // Without a message, no other client waits for these permits.
-    context.queues.freed(target, notified, notified === 0 ? 0 : undefined)
+    client.queues.freed(target, notified, notified === 0 ? 0 : undefined)
   }
 }

@@ -40,7 +40,7 @@ export abstract class Synchronizer {
   readonly requests: RequestRecord
 
   constructor(
-    readonly context: Client,
+    readonly client: Client,
     readonly name: string,
     readonly kind: Kind,
     readonly keys: readonly [count: string, ...others: string[]],
@@ -52,7 +52,7 @@ export abstract class Synchronizer {
     const subject = `${what === 'latch' ? 'the' : 'permits of the'} ${what} ${quote(name)}`
     const names = { kind: kind.kind, name, objectId, relatedIds: [objectId], key, subject }
     this.target = { ...waits, ...names }
-    this.requests = new RequestRecord(context, keys)
+    this.requests = new RequestRecord(client, keys)
   }
 
   getName(): string {
@@ -72,17 +72,17 @@ export abstract class Synchronizer {
 // Functions and no methods, so that a semaphore or a latch has no method that its type does not have.
 
 /** The channel and the command by which scripts publish. */
-export function messagesOf({ target, context }: Synchronizer): readonly [channel: string, publish: string] {
-  return [target.channel, context.publishCommand]
+export function messagesOf({ target, client }: Synchronizer): readonly [channel: string, publish: string] {
+  return [target.channel, client.publishCommand]
 }
 
 /** Takes the answer to a change. A change without a message does not tell whether the server refuses messages. */
-export function changed({ context, name, target, kind }: Synchronizer, answer: number): void {
+export function changed({ client, name, target, kind }: Synchronizer, answer: number): void {
   if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
   const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }
-  context.unpublishedReleases.released({ name, channel: target.channel }, released, kind.what)
+  client.unpublishedReleases.released({ name, channel: target.channel }, released, kind.what)
   // The message also wakes the waiters of this client. Without a message this call does.
-  if (answer === UNPUBLISHED) context.queues.mayBeFree(target)
+  if (answer === UNPUBLISHED) client.queues.mayBeFree(target)
 }
 
 /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
@@ -91,11 +91,11 @@ export function enter<Grant>(
   attempt: Attempt<Grant>,
   target = synchronizer.target,
 ): Promise<WaitResult<Grant>> {
-  const { context } = synchronizer
-  const { queues } = context
+  const { client } = synchronizer
+  const { queues } = client
   const { wanted } = attempt
-  const waitTime = context.limitOf(wanted.waitTime)
-  context.assertOpen()
+  const waitTime = client.limitOf(wanted.waitTime)
+  client.assertOpen()
   wanted.signal?.throwIfAborted()
   if (waitTime === wanted.waitTime) return queues.acquire(target, attempt)
   return queues.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } })).then((reply) => {
@@ -104,17 +104,17 @@ export function enter<Grant>(
   })
 }
 
-export function waitIsOver({ kind, name, context }: Synchronizer, waitTime = 0): LockTimeoutError {
-  return timedOut(kind.what, name, waitTime, context.clientId)
+export function waitIsOver({ kind, name, client }: Synchronizer, waitTime = 0): LockTimeoutError {
+  return timedOut(kind.what, name, waitTime, client.clientId)
 }
 
 export async function read<Value>(
-  { context, keys }: Synchronizer,
+  { client, keys }: Synchronizer,
   script: Script<Value>,
   args: readonly string[] = [],
 ): Promise<Value> {
-  context.assertNotClosed()
-  return (await context.scripts.run(script, keys, args).answer).value
+  client.assertNotClosed()
+  return (await client.scripts.run(script, keys, args).answer).value
 }
 
 /** Sends a change, and resolves with whether the server applied it. */
@@ -125,7 +125,7 @@ export async function change(
   acknowledged = true,
   retried: Retried = 'never',
 ): Promise<boolean> {
-  synchronizer.context.assertOpen()
+  synchronizer.client.assertOpen()
   const asked = [...args, ...messagesOf(synchronizer)]
   const { value } = await synchronizer.requests.run(script, asked, acknowledged, retried)
   if (value === TOO_LARGE) throw tooMany(synchronizer)
@@ -133,9 +133,9 @@ export async function change(
   return value > 0
 }
 
-export function tooMany({ name, context }: Synchronizer): RangeError {
+export function tooMany({ name, client }: Synchronizer): RangeError {
   return new RangeError(
     `The semaphore ${quote(name)} would have more permits than Java can count, 2147483647 ` +
-      `(client ${context.clientId}). Nothing was changed.`,
+      `(client ${client.clientId}). Nothing was changed.`,
   )
 }

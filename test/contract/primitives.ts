@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { constantBackOff, type RLock } from '../../src/index'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { readWriteLockChannel } from '../../src/locks/read-write-side'
 import { prefixed } from '../../src/redis/names'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'

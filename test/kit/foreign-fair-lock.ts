@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { prefixed } from '../../src/redis/names'
 
 /** The id of a client that is none of ours: of version 4, as those of Java are. */

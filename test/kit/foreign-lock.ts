@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 
 /** A lock as a Java peer holds and frees it: the bare commands, so that a test decides which of them happen. */
 export class ForeignLock {

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis'
 import type { ClientInternals } from '../../src/client/client'
 import { ReentrantLock } from '../../src/engine/reentrant-lock'
 import type { LockHold, Redisson, RLock } from '../../src/index'
-import { FairLockScripts } from '../../src/locks/fair-lock'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { FairLockKind } from '../../src/locks/fair-lock'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
 import { internalsOf } from '../kit/internals'
@@ -38,8 +38,8 @@ export class FairScene {
   lockOf(redisson: Redisson, allowance?: number): RLock {
     if (allowance === undefined) return redisson.getFairLock(this.name)
     const client = internalsOf(redisson)
-    const scripts = new FairLockScripts(this.name, this.name, client)
-    return new ReentrantLock(client, Object.assign(scripts, { allowance }))
+    const kind = new FairLockKind(this.name, this.name, client)
+    return new ReentrantLock(client, Object.assign(kind, { allowance }))
   }
 
   /** Callers of these locks, one after the other; each writes down its number when it is inside. */

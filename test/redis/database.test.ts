@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import type { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { closeProxies } from '../kit/proxies'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { provesLocking, SOON, subscribersOn, through } from '../kit/proves-locking'

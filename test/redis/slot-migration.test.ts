@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { closeProxies, openProxy } from '../kit/proxies'

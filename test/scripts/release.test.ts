@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { closeAll, openRedis, uniqueName } from '../kit/clients'
 import { needs, type Standalone, startStandalone } from '../kit/servers/index'

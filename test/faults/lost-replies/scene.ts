@@ -1,5 +1,5 @@
 import type { Redisson, RFencedLock, RLock } from '../../../src/index'
-import { lockChannel } from '../../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../../src/locks/hash-lock-kind'
 import { readWriteLockChannel } from '../../../src/locks/read-write-side'
 import { prefixed } from '../../../src/redis/names'
 import { waitUntil } from '../../kit/servers/index'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import { lockChannel } from '../../../src/locks/hash-lock-scripts'
+import { lockChannel } from '../../../src/locks/hash-lock-kind'
 import { readWriteLockChannel } from '../../../src/locks/read-write-side'
 import { sharesSlotWithCompanions } from '../../../src/redis/names'
 

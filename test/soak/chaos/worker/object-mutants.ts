@@ -1,6 +1,6 @@
 import { LockQuorumError } from '../../../../src/api/errors'
 import type { ClientInternals } from '../../../../src/client/client'
-import { FairScripts } from '../../../../src/locks/fair-scripts'
+import { FairKind } from '../../../../src/locks/fair-kind'
 import { RedLock } from '../../../../src/locks/red-lock'
 import { MembersHold } from '../../../../src/multi/members-hold'
 import { COLLECT } from '../../../../src/multi/members-lock'
@@ -39,7 +39,7 @@ export const isObjectMutant = (name: string): name is ObjectMutant => name in OB
 export function mutatedObject(mutant: ObjectMutant): ClientInternals {
   switch (mutant) {
     case 'fair-never-leaves':
-      Object.assign(FairScripts.prototype, { leave: () => ({ answer: Promise.resolve({ value: 0 }) }) })
+      Object.assign(FairKind.prototype, { leave: () => ({ answer: Promise.resolve({ value: 0 }) }) })
       return {}
     case 'red-counts-reached':
       countReached()

@@ -1,11 +1,11 @@
-import { decodeRelease, type ReleaseReply } from '../engine/lock-scripts'
+import { decodeRelease, type ReleaseReply } from '../engine/lock-kind'
 import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
-import { HashLockScripts } from './hash-lock-scripts'
+import { HashLockKind } from './hash-lock-kind'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
 const ALLOWANCE = 5_000
@@ -50,7 +50,7 @@ class InOrderOfServer extends Admission {
 const IN_ORDER_OF_SERVER = new InOrderOfServer()
 
 /** The scripts of Java's fair lock: in Redis it is the hash of a plain lock, and a queue of owners. */
-export class FairScripts extends HashLockScripts {
+export class FairKind extends HashLockKind {
   override readonly kind: string = 'fair'
   override readonly takesTurns = false
   override readonly admission = () => IN_ORDER_OF_SERVER
@@ -74,9 +74,9 @@ export class FairScripts extends HashLockScripts {
 
   /** One try. With `queues` it enters the queue if it does not acquire. */
   enter(owner: string, lease: number, queues: boolean): ScriptCall<FairAnswer> {
-    const { allowance, context, ownChannels } = this
-    const args = [owner, lease, allowance, queues ? 1 : 0, ownChannels, context.publishCommand]
-    return context.scripts.run(ACQUIRE, this.queueKeys, args, true)
+    const { allowance, client, ownChannels } = this
+    const args = [owner, lease, allowance, queues ? 1 : 0, ownChannels, client.publishCommand]
+    return client.scripts.run(ACQUIRE, this.queueKeys, args, true)
   }
 
   override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
@@ -89,20 +89,20 @@ export class FairScripts extends HashLockScripts {
 
   /** The server notifies the next owner in the queue. */
   protected free(script: typeof RELEASE, owner: string): ScriptCall<ReleaseReply> {
-    const { allowance, channel, context, ownChannels } = this
-    const args = [owner, allowance, ownChannels, channel, context.publishCommand]
-    return context.scripts.run(script, this.queueKeys, args)
+    const { allowance, channel, client, ownChannels } = this
+    const args = [owner, allowance, ownChannels, channel, client.publishCommand]
+    return client.scripts.run(script, this.queueKeys, args)
   }
 
   leave(owner: string): ScriptCall<number> {
-    const { allowance, context, ownChannels } = this
-    return context.scripts.run(LEAVE, this.queueKeys, [owner, allowance, ownChannels, context.publishCommand])
+    const { allowance, client, ownChannels } = this
+    return client.scripts.run(LEAVE, this.queueKeys, [owner, allowance, ownChannels, client.publishCommand])
   }
 
   refresh(from: number, waitsAhead: number) {
-    const { allowance, context, ownChannels } = this
-    const owners = ownersOfClient(context.clientId)
-    const args = [owners, allowance, from, waitsAhead, ownChannels, context.publishCommand]
-    return context.scripts.run(REFRESH, this.queueKeys, args)
+    const { allowance, client, ownChannels } = this
+    const owners = ownersOfClient(client.clientId)
+    const args = [owners, allowance, from, waitsAhead, ownChannels, client.publishCommand]
+    return client.scripts.run(REFRESH, this.queueKeys, args)
   }
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client'
-import type { LockScripts } from '../engine/lock-scripts'
+import type { LockKind } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { type Admission, exclusive } from '../waiting/admission'
@@ -19,15 +19,15 @@ export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
  * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
  * locks of one name exclude each other, and an owner re-enters and releases through any of them, as in Java.
  */
-export class HashLockScripts extends NamedLock implements LockScripts {
+export class HashLockKind extends NamedLock implements LockKind {
   readonly kind: string = 'lock'
   readonly takesTurns: boolean = true
   readonly admission: () => Admission = exclusive
   protected readonly own = SCRIPTS
   readonly renewal = HASH_LOCK_RENEWAL
 
-  constructor(name: string, key: string, context: Client) {
+  constructor(name: string, key: string, client: Client) {
     // The waiters of a spin lock have a queue of their own.
-    super(name, key, context, `lock ${key}`, lockChannel(key), `spin lock ${key}`)
+    super(name, key, client, `lock ${key}`, lockChannel(key), `spin lock ${key}`)
   }
 }

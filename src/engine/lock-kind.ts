@@ -83,8 +83,8 @@ export interface AttemptOptions extends Wanted {
 /** An attempt at a lock, and the queue that it joins. */
 export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
 
-/** The names and scripts of one kind of re-entrant lock. */
-export interface LockScripts extends WaitTarget, HeldLock {
+/** One kind of re-entrant lock: its names, and the calls of its scripts. */
+export interface LockKind extends WaitTarget, HeldLock {
   /**
    * Several owners may hold it together. Then each remaining level keeps its own end after a partial release. Otherwise the
    * key gets the longest lease of the remaining levels again, in full.

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import type { Step } from './support/call-sequence'
-import { LOCK_SEQUENCES } from './support/lock-sequences'
-import { NAMES } from './support/names'
+import { LOCK_SEQUENCES } from './support/call-sequence'
+import { NAMES } from './support/java-methods'
 import { expectSameAsJava, listening, MIXED } from './support/pairings'
 import { setUpWorld, type World } from './support/world'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
+import { NAMES } from './support/java-methods'
 import { READ, WRITE } from './support/lock-peer'
-import { NAMES } from './support/names'
 import { ALL, expectSameAsJava, listening, MIXED } from './support/pairings'
 import { READ_WRITE_ROUND, READ_WRITE_SEQUENCES } from './support/read-write-sequences'
 import { setUpWorld, untilAsleep, type World } from './support/world'

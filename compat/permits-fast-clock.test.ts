@@ -5,7 +5,7 @@ import { type Permit, Redisson, TimeUnit } from '../src/index'
 import { rejection, uniqueName } from '../test/kit/clients'
 import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
 import { type Standalone, startStandalone, waitUntil } from '../test/kit/servers/index'
-import { type JavaObject, javaObject } from './support/java-object'
+import { type JavaObject, javaObject } from './support/java-methods'
 
 /** Less than a permit that renews itself ever has left, and much more than any test takes. */
 const AHEAD = 15_000

@@ -5,7 +5,7 @@ import { rejection, uniqueName } from '../test/kit/clients'
 import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
 import { type Standalone, startStandalone, waitUntil } from '../test/kit/servers/index'
 import { asleep } from '../test/kit/sleepers'
-import { javaObject } from './support/java-object'
+import { javaObject } from './support/java-methods'
 
 const LONG = 60_000
 

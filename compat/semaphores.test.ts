@@ -14,7 +14,7 @@ import {
 import { stillPending } from '../test/kit/observing'
 import { type Standalone, startStandalone, waitUntil } from '../test/kit/servers/index'
 import { asleep } from '../test/kit/sleepers'
-import { type JavaObject, javaObject } from './support/java-object'
+import { type JavaObject, javaObject } from './support/java-methods'
 
 const { oldest, middle, newest } = REDISSON_VERSIONS
 /** The two ends; all four, with ALL_VERSIONS in the environment. */

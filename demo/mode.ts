@@ -1,7 +1,7 @@
 import type { Colors } from 'picocolors/types'
 import type { Evidence, Section } from './evidence'
 import type { Routine } from './messages'
-import type { Drawing } from './picture'
+import type { Drawing } from './timeline'
 import type { FinalState } from './verdict'
 
 /** All that differs between the ways to run the demo. */

@@ -2,7 +2,7 @@ import { createColors } from 'picocolors'
 import { LiveRegion } from '../test/kit/terminal/live-region'
 import type { Evidence } from './evidence'
 import type { Mode } from './mode'
-import { type Look, picture } from './picture'
+import { type Look, picture } from './timeline'
 
 const FRAME_MS = 100
 const PLAIN_WIDTH = 80

@@ -1,5 +1,6 @@
+import { type JavaPeer, javaAvailability, startJavaPeer } from '../test/kit/java'
 import { sharedStandalone, stopShared } from '../test/kit/servers/index'
-import type { RecordKeys, WorkerSetup } from './messages'
+import { JAVA_PROCESS, type RecordKeys, type Routine, type WorkerSetup } from './messages'
 import type { Setting } from './mode'
 import { type ServerCommand, ServerRecord } from './server-record'
 import type { FinalState } from './verdict'
@@ -71,4 +72,41 @@ async function versionOf({ redis }: ServerRecord): Promise<string> {
   const info = await redis.info('server')
   const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
   return valkey ? `Valkey ${valkey}` : `Redis ${/^redis_version:(\S+)/m.exec(info)?.[1]}`
+}
+
+/** Starts the demo's Java process, a real Redisson; a string says why there can be none. */
+export async function startJava(url: string): Promise<JavaPeer | string> {
+  const java = await javaAvailability()
+  if (!java.available) return `it takes a JDK 17 or newer and Maven; ${java.reason.split('\n')[0]}`
+  try {
+    return await startJavaPeer({ redis: url, name: JAVA_PROCESS })
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nWith --no-java the demo goes without Java.`)
+  }
+}
+
+/** Resolves when its last section is over and the process has ended. */
+export async function runJava(
+  peer: JavaPeer,
+  keys: RecordKeys,
+  routines: readonly Routine[],
+  durationMs: number,
+): Promise<void> {
+  const reports = await Promise.all(
+    routines.map(({ side, times, holdMs, pauseMs }) =>
+      peer.contend(keys.lock, {
+        type: side,
+        threads: times,
+        durationMs,
+        holdMs,
+        pauseMs: [0, pauseMs],
+        counterKey: keys.counter,
+        twinKey: side === 'lock' ? undefined : keys.twin,
+        logStream: keys.log,
+      }),
+    ),
+  )
+  const errors = reports.flatMap((report) => report.errors)
+  if (errors.length > 0) throw new Error(`${JAVA_PROCESS} failed: ${errors[0]}`)
+  await peer.shutdown()
 }

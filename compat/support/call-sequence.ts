@@ -126,3 +126,81 @@ async function deleteClocks(world: World): Promise<void> {
   const readTimeouts = await world.redis.keys('*:rwlock_timeout:*')
   if (readTimeouts.length > 0) await world.redis.del(readTimeouts)
 }
+
+/** Every transition of a lock's state. */
+export const LOCK_SEQUENCES: Record<string, readonly Step[]> = {
+  'lock, unlock': [
+    ['a', 'lock'],
+    ['b', 'isLocked'],
+    ['b', 'remainTimeToLive'],
+    ['a', 'unlock'],
+    ['b', 'isLocked'],
+    ['b', 'remainTimeToLive'],
+  ],
+  'lock twice, unlock three times': [
+    ['a', 'lock'],
+    ['a', 'lock'],
+    ['a', 'getHoldCount'],
+    ['b', 'getHoldCount'],
+    ['a', 'unlock'],
+    ['a', 'unlock'],
+    ['a', 'unlock'],
+  ],
+  // 600 ms tell a lease that was set anew (10 s) from one that went on running (9 s).
+  're-entry and partial release set the lease anew': [
+    ['a', 'lock', { leaseTime: 10_000 }],
+    ['sleep', 600],
+    ['b', 'remainTimeToLive'],
+    ['a', 'tryLock', { leaseTime: 10_000 }],
+    ['sleep', 600],
+    ['b', 'remainTimeToLive'],
+    ['a', 'unlock'],
+    ['a', 'unlock'],
+  ],
+  'tryLock with and without wait and lease': [
+    ['a', 'tryLock'],
+    ['b', 'tryLock'],
+    ['b', 'tryLock', { waitTime: 80 }],
+    ['a', 'tryLock', { waitTime: 80 }],
+    ['a', 'unlock'],
+    ['a', 'unlock'],
+    ['b', 'tryLock', { waitTime: 80, leaseTime: 20_000 }],
+    ['a', 'tryLock', { waitTime: 0, leaseTime: 5_000 }],
+    ['b', 'unlock'],
+  ],
+  'forced release': [
+    ['b', 'forceUnlock'],
+    ['a', 'lock'],
+    ['a', 'lock'],
+    ['b', 'forceUnlock'],
+    ['a', 'isHeldByCurrentThread'],
+    ['b', 'forceUnlock'],
+    ['a', 'unlock'],
+    ['a', 'unlock'],
+  ],
+  "a stranger's unlock": [
+    ['b', 'unlock'],
+    ['a', 'lock', { leaseTime: 20_000 }],
+    ['b', 'unlock'],
+    ['b', 'isHeldByCurrentThread'],
+    ['a', 'isHeldByCurrentThread'],
+    ['a', 'unlock'],
+  ],
+  'handing off to one who waits': [
+    ['a', 'lock', { leaseTime: 20_000 }],
+    ['b', 'lock', { leaseTime: 10_000, starts: true }],
+    ['a', 'getHoldCount'],
+    ['a', 'unlock', { ends: true }],
+    ['b', 'getHoldCount'],
+    ['b', 'unlock'],
+  ],
+  'a lease that runs out': [
+    ['a', 'lock', { leaseTime: 120 }],
+    ['sleep', 250],
+    ['b', 'isLocked'],
+    ['a', 'isHeldByCurrentThread'],
+    ['a', 'unlock'],
+    ['b', 'tryLock'],
+    ['b', 'unlock'],
+  ],
+}

@@ -1,5 +1,5 @@
-import type { RLock } from '../../src/index'
-import { TimeUnit } from '../../src/index'
+import { type RLock, TimeUnit } from '../../src/index'
+import type { JavaThread } from '../../test/kit/java'
 
 /** What stands here for a method of Java's lock interfaces. */
 export type Counterpart =
@@ -89,3 +89,30 @@ export const READ_WRITE_METHODS = {
   'readLock()': 'readLock',
   'writeLock()': 'writeLock',
 } as const
+
+/** One object of the peer, called from one of its threads: its methods by name. Times are numbers, units are names. */
+export type JavaObject = <T = unknown>(
+  method: string,
+  ...args: readonly (string | number | readonly string[])[]
+) => Promise<T>
+
+export function javaObject(thread: JavaThread, getter: string, name: string): JavaObject {
+  return async <T>(method: string, ...args: readonly (string | number | readonly string[])[]) =>
+    (await thread.ask<T>('call', { getter, name, method, args })).value
+}
+
+/** Names that a naive pattern, slot or codec would trip over. */
+export const NAMES = [
+  'a:b:c',
+  '{tag}:order',
+  'order:{tag}',
+  'a{b',
+  'a}b',
+  '{}x',
+  'a{b}c}{d}',
+  '🔒',
+  'ключ é',
+  'line\nbreak\r\n',
+  ' ',
+  '"quoted" \\ %s * ?[a]',
+]

@@ -1,9 +1,9 @@
 import type { Colors } from 'picocolors/types'
 import { type Evidence, LANGUAGES, languageOf } from '../evidence'
 import type { Setting } from '../mode'
-import { row, verdict, WAITS_HEAD, waits } from '../summary-text'
+import { row, verdict, WAITS_HEAD, waits } from '../summary'
 import type { FinalState } from '../verdict'
-import { readersTogether } from './readers'
+import { readersTogether } from './verdict'
 
 const SIDES = ['read', 'write'] as const
 

@@ -1,4 +1,4 @@
-import { type Reply, ReplyError } from '../../packages/testing/src/data/reply'
+import { type Reply, ReplyError } from '../../packages/testing/src/data/keyspace'
 import { type RunCommand, ScriptMachine } from '../../packages/testing/src/lua/script-machine'
 import { luaSources } from '../../src/scripts/lua.generated'
 

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import { type Reply, Status } from '../../packages/testing/src/data/reply'
+import { type Reply, Status } from '../../packages/testing/src/data/keyspace'
 import { serverOf } from '../../packages/testing/src/in-memory-redis'
 import type { InMemoryRedis } from '../../packages/testing/src/index'
 import type { InMemoryServer, Peer } from '../../packages/testing/src/server'

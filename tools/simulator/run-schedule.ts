@@ -1,6 +1,6 @@
 import { scriptMachine } from '../../packages/testing/src/lua/script-machine'
 import type { Choice, Stream } from '../../packages/testing/src/simulation/choices'
-import type { Scheduler } from '../../packages/testing/src/simulation/timeline'
+import type { Scheduler } from '../../packages/testing/src/simulation/trace'
 import { type End, World } from '../../packages/testing/src/simulation/world'
 import { keptBy } from '../../test/kit/left-in'
 import { FAULTS } from './faults'

@@ -1,17 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { THEMES } from '../../packages/cli/src/page/themes'
-import { type Finding, findingsOf } from './findings'
-import { inParallel } from './jobs/pool'
-import { orderOf, type Task } from './jobs/task'
+import { THEMES } from '../../packages/cli/src/page/timeline'
+import { inParallel, orderOf, type Task } from './jobs/pool'
 import type { SimulatorOptions } from './options'
-import { keepSearch, readResults } from './report/results'
+import { worldsOf } from './order/small-worlds'
+import { keepExhaustive, keepSearch, readResults } from './report/results'
 import { runSchedule } from './run-schedule'
 import type { Scene } from './scene'
-import { explain } from './story/explain'
-import { tell } from './story/text'
+import { explain, tell } from './story/text'
 import { drawTimeline } from './story/timeline'
-import { addTo, count, lastLine, newTotals } from './totals'
+import { addTo, count, type Finding, findingsOf, lastLine, newTotals } from './totals'
 
 const PROGRESS_EVERY = 5_000
 /** What is kept is written so often, so that a search that is stopped has not run for nothing. */
@@ -91,4 +89,28 @@ function show(scene: string, seed: number, findings: readonly Finding[], depth: 
   for (const { rule, at, what } of findings.slice(0, MOST_SHOWN))
     console.log(`  ${Math.round(at)} ms ${rule}: ${what}`)
   if (findings.length > MOST_SHOWN) console.log(`  and ${findings.length - MOST_SHOWN} more`)
+}
+
+const WIDTH = 22
+
+/** Runs every order of each small world whose scene was asked for. */
+export async function searchExhaustively({ scenes, seeds, jobs, keeps }: SimulatorOptions): Promise<number> {
+  const totals = newTotals()
+  for (const { name } of scenes)
+    if (worldsOf(name).length === 0) console.log(`${name.padEnd(WIDTH)} has no small world`)
+  const worlds = scenes.flatMap(({ name }) => worldsOf(name))
+  const next = (): Task | undefined => {
+    const world = worlds.shift()
+    return world === undefined ? undefined : { kind: 'orders', world, most: seeds! }
+  }
+  await inParallel(Math.min(jobs, worlds.length), next, (done) => {
+    addTo(totals, done.totals)
+    const { world, states, complete, violations } = done.explored!
+    // Each at once, so that a search that is stopped has not run for nothing.
+    if (keeps) keepExhaustive([done.explored!])
+    const extent = complete === undefined ? 'not every order' : `every order with at most ${complete} faults`
+    console.log(`${world.padEnd(WIDTH)} ${states} states, ${extent}, ${violations} violations`)
+  })
+  console.log(lastLine(totals))
+  return totals.violations > 0 ? 1 : 0
 }

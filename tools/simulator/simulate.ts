@@ -1,9 +1,8 @@
 import { WORKER, workForParent } from './jobs/pool'
 import { parseOptions, type SimulatorOptions, USAGE } from './options'
-import { writePage } from './report/page'
+import { writePage } from './report/results'
 import { scenes } from './scenes'
-import { replay, search } from './search'
-import { searchExhaustively } from './search-exhaustively'
+import { replay, search, searchExhaustively } from './search'
 
 async function main(): Promise<number> {
   let options: SimulatorOptions

@@ -1,3 +1,5 @@
+import type { Time } from './judge/history'
+import { judge } from './judge/judge'
 import type { Outcome } from './run-schedule'
 
 /** What many schedules did. */
@@ -68,4 +70,16 @@ function sum(before: SceneTotals = { schedules: 0, sections: 0 }, more: SceneTot
 export function lastLine({ schedules, sections, violations, faults }: Totals): string {
   const injected = [...faults.values()].reduce((sum, each) => sum + each, 0)
   return `${schedules} schedules, ${sections} sections, ${injected} faults injected, ${violations} violations`
+}
+
+/** What is wrong in one run: found by the judge, or by the world itself. */
+export interface Finding {
+  readonly rule: string
+  readonly at: Time
+  readonly what: string
+}
+
+export function findingsOf({ history, mishaps }: Outcome): readonly Finding[] {
+  const judged = judge(history).map(({ rule, at, name, what }) => ({ rule, at, what: `${name}: ${what}` }))
+  return [...mishaps.map(({ at, message }) => ({ rule: 'mishap', at, what: message })), ...judged]
 }

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { Evidence } from '../../evidence'
-import { readersTogether } from '../../read-write/readers'
-import { faultsOf } from '../../read-write/verdict'
+import { faultsOf, readersTogether } from '../../read-write/verdict'
 
 const LOCK = 'doc'
 const LOG = 'doc:log'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createColors } from 'picocolors'
 import type { Section } from '../../evidence'
-import { readWriteDrawing } from '../../read-write/drawing'
+import { readWriteDrawing } from '../../read-write/mode'
 import { MS_PER_COLUMN } from '../../timeline'
 
 const ROWS = ['node-1', 'java']

@@ -6,7 +6,7 @@ import { glob } from './glob'
 import type { Kind, Row } from './model'
 import { inSlices, namesIn } from './names'
 import { askProcesses, type ProcessAnswer } from './processes'
-import { readObjects } from './read-objects'
+import { readObjects } from './read-locks'
 import { readSlots, slotsKey, slotsNameOf } from './read-slots'
 import { Said } from './said'
 

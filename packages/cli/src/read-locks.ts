@@ -4,6 +4,8 @@ import { listeners, noteRefusals, number, value, type WantedOf } from './answers
 import type { Connection } from './connection'
 import { type Kind, newHolder, type Row } from './model'
 import { readOwners } from './owners'
+import { readLimiters } from './read-limiters'
+import { readAbsent, readStrings } from './read-strings'
 
 /** Of a read hold, the timeout keys of this many levels are read. */
 const MOST_LEVELS = 4
@@ -113,3 +115,25 @@ function timeoutsOf({ name, mode, owners }: Lock): string[][] {
 
 const modeOf = (mode: unknown): Row['mode'] => (mode === 'read' || mode === 'write' ? mode : null)
 const lockKind = (said: Kind | undefined): Kind => (said === 'fair' || said === 'fenced' ? said : 'lock')
+
+/** Reads those of the keys of one primary that are locks or synchronizers. Keys that end meanwhile are left out. */
+export async function readObjects(
+  connection: Connection,
+  node: Redis,
+  names: readonly string[],
+  wanted: WantedOf,
+): Promise<Row[]> {
+  const types = await connection.ask(
+    node,
+    names.map((name) => ['type', name]),
+  )
+  const ofType = (...kinds: string[]) => names.filter((_, at) => kinds.includes(String(value(types[at]))))
+  noteRefusals(connection, types)
+  const rows = await Promise.all([
+    readHashes(connection, node, ofType('hash'), wanted),
+    readLimiters(connection, node, ofType('hash')),
+    readStrings(connection, node, ofType('string'), wanted),
+    readAbsent(connection, node, ofType('none'), wanted),
+  ])
+  return rows.flat()
+}

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { readTimeoutParts } from 'rlock/internal'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { type Standalone, startStandalone } from '../../../test/kit/servers/index'
-import { mends } from '../src/doctor/mends'
+import { mends } from '../src/doctor/check'
 import { killRuns, rlock } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'

@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common'
 import { Redisson, type RedissonClient } from 'rlock'
-import type { ClientSource } from './client-source'
-import { quote } from './quote'
+import type { ClientSource } from './inject'
+import { quote } from './with-lock'
 
 /** The clients of one application. */
 interface Application {

@@ -1,4 +1,4 @@
-export type { ClientSource } from './client-source'
+export type { ClientSource } from './inject'
 export { getRedissonToken, InjectRedisson } from './inject'
 export { LockTimeoutFilter } from './lock-timeout-filter'
 export {
@@ -7,5 +7,4 @@ export {
   type RedissonModuleAsyncOptions,
   type RedissonModuleOptions,
 } from './module'
-export { RunOnce, type RunOnceDecoratorOptions } from './run-once'
-export { WithLock, type WithLockDecoratorOptions } from './with-lock'
+export { RunOnce, type RunOnceDecoratorOptions, WithLock, type WithLockDecoratorOptions } from './with-lock'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { DynamicModule, FactoryProvider, ModuleMetadata } from '@nestjs/common'
 import { ModulesContainer } from '@nestjs/core'
 import { ClientLifecycle } from './client-lifecycle'
-import type { ClientSource } from './client-source'
+import type { ClientSource } from './inject'
 import { getRedissonToken } from './inject'
 
 /** How other modules find the client. */

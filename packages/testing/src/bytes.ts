@@ -1,4 +1,4 @@
-import { type Reply, Status } from './data/reply'
+import { type Reply, Status } from './data/keyspace'
 
 /** Text as the in-memory server keeps it: one character for each byte. */
 export function toBytes(text: string | number): string {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { toBytes, toReply } from './bytes'
 import { malformed, runCommand, runWellFormed } from './data/commands'
-import { glob } from './data/glob'
-import { Keyspace } from './data/keyspace'
-import { OK, type Reply, ReplyError } from './data/reply'
+import { Keyspace, OK, type Reply, ReplyError } from './data/keyspace'
+import { glob } from './data/numbers'
 import { type ScriptMachine, scriptMachine } from './lua/script-machine'
 
 /** What the engine asks of the server around it. Channels and messages have a character for each byte. */

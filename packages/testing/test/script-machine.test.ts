@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Reply } from '../src/data/reply'
-import { ReplyError, Status } from '../src/data/reply'
+import type { Reply } from '../src/data/keyspace'
+import { ReplyError, Status } from '../src/data/keyspace'
 import { type ScriptMachine, scriptMachine } from '../src/lua/script-machine'
 
 describe('The machine of scripts', () => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Attempt } from './contender'
 import type { Expectation, Fault } from './faults'
 import type { Heard } from './holder'
-import type { Lane } from './lane'
+import type { Attempt, Lane } from './lane'
 
 /** What one round showed; times in ms, undefined for what did not happen. */
 export interface Round {

@@ -4,13 +4,11 @@ import { parseArgs } from 'node:util'
 import { chosen, optionsOrExit } from '../../kit/cli'
 import { startStandalone } from '../../kit/servers/index'
 import { InstalledPackage } from '../../package/installed-package'
-import { COMMAND_CHECKS } from './command/checks'
-import { runCommand } from './command/run-command'
-import { nodeBinary } from './fetch/node-binary'
-import { systemServer } from './fetch/server-binary'
+import { COMMAND_CHECKS, runCommand } from './command/run-command'
+import { nodeBinary, systemServer } from './fetch/binaries'
 import { yesOrNo } from './report/table'
-import { main, runAll, today } from './run/run-all'
-import { NODES, type NodeSubject } from './subjects/nodes'
+import { main, runAll, today } from './run/mocha-run'
+import { NODES, type NodeSubject } from './subjects'
 
 const USAGE = `usage: node --import tsx test/soak/compatibility/command.ts [--only ${NODES.map(({ name }) => name).join(',')}]
 

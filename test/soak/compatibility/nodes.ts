@@ -1,13 +1,10 @@
 // node --import tsx test/soak/compatibility/nodes.ts: parts of the suite with each Node that the package is said to work with.
 
 import { optionsOrExit } from '../../kit/cli'
-import { nodeBinary } from './fetch/node-binary'
-import { systemServer } from './fetch/server-binary'
-import { parseOptions, usage } from './options'
-import { PARTS } from './parts'
-import { runMocha } from './run/mocha-run'
-import { main, runAll, today } from './run/run-all'
-import { NODES, type NodeSubject } from './subjects/nodes'
+import { nodeBinary, systemServer } from './fetch/binaries'
+import { PARTS, parseOptions, usage } from './options'
+import { main, runAll, runMocha, today } from './run/mocha-run'
+import { NODES, type NodeSubject } from './subjects'
 
 const options = optionsOrExit((args) => parseOptions(args, NODES), usage('nodes', NODES))
 const { subjects, parts, jobs, list } = options

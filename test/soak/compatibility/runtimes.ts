@@ -4,14 +4,11 @@ import { parseArgs } from 'node:util'
 import { chosen, optionsOrExit } from '../../kit/cli'
 import { startStandalone } from '../../kit/servers/index'
 import { InstalledPackage } from '../../package/installed-package'
-import { output } from './fetch/command'
-import { npmBinary } from './fetch/npm-binary'
-import { systemServer } from './fetch/server-binary'
+import { npmBinary, output, systemServer } from './fetch/binaries'
 import { yesOrNo } from './report/table'
-import { main, runAll, today } from './run/run-all'
-import { CHECKS } from './runtimes/checks'
-import { runProgram } from './runtimes/run-program'
-import { RUNTIMES, type RuntimeSubject, runtimeVersion } from './subjects/runtimes'
+import { main, runAll, today } from './run/mocha-run'
+import { CHECKS, runProgram } from './runtimes/run-program'
+import { RUNTIMES, type RuntimeSubject, runtimeVersion } from './subjects'
 
 const USAGE = `usage: node --import tsx test/soak/compatibility/runtimes.ts [--only ${RUNTIMES.map(({ name }) => name).join(',')}]
 

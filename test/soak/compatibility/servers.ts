@@ -1,12 +1,10 @@
 // node --import tsx test/soak/compatibility/servers.ts: parts of the suite on each server that the package is said to work with.
 
 import { optionsOrExit } from '../../kit/cli'
-import { serverBinary } from './fetch/server-binary'
-import { parseOptions, usage } from './options'
-import { PARTS } from './parts'
-import { runMocha } from './run/mocha-run'
-import { main, runAll, today } from './run/run-all'
-import { SERVERS, type ServerSubject } from './subjects/servers'
+import { serverBinary } from './fetch/binaries'
+import { PARTS, parseOptions, usage } from './options'
+import { main, runAll, runMocha, today } from './run/mocha-run'
+import { SERVERS, type ServerSubject } from './subjects'
 
 const options = optionsOrExit((args) => parseOptions(args, SERVERS), usage('servers', SERVERS))
 const { subjects, parts, jobs, list } = options

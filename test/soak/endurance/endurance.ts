@@ -10,8 +10,7 @@ import { measure } from './measure'
 import type { Result } from './messages'
 import { type EnduranceOptions, parseOptions, USAGE } from './options'
 import { fromPackage } from './programs'
-import { table } from './table'
-import { BOUNDS, type Row, rowsOf } from './verdict'
+import { BOUNDS, type Row, rowsOf, table } from './verdict'
 
 /** Resolves with whether every bound was kept. */
 async function endurance({ orders, json }: EnduranceOptions): Promise<boolean> {

@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { measure } from './measure'
 import type { Order } from './messages'
 import { fromSources, type Programs } from './programs'
-import { table } from './table'
-import { type Bounds, rowsOf } from './verdict'
+import { type Bounds, rowsOf, table } from './verdict'
 
 // Of a machine that is busy with other things only the time on a processor can be asked for.
 const ANY_DELAY = Number.POSITIVE_INFINITY

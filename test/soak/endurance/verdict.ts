@@ -195,3 +195,19 @@ const list = (counts: Readonly<Record<string, number>>) =>
 const seconds = (value: number) => `${value.toFixed(1)} s`
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 const kilobytes = (bytes: number) => `${Math.round(bytes / 1_000)} kB`
+
+/** The rows as plain text that is a Markdown table as well. */
+export function table(rows: readonly Row[]): string {
+  const lines = rows.map(({ what, figure, bound, kept }) => [
+    what,
+    figure,
+    bound ?? '',
+    kept === undefined ? '' : kept ? 'kept' : 'MISSED',
+  ])
+  const cells = [['', 'figure', 'bound', ''], ...lines]
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((line) => line[column]!.length)))
+  const text = (line: readonly string[]) =>
+    `| ${line.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
+  const rule = `| ${widths.map((width) => '-'.repeat(Math.max(width, 3))).join(' | ')} |`
+  return [text(cells[0]!), rule, ...cells.slice(1).map(text)].join('\n')
+}

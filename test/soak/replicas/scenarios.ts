@@ -9,8 +9,7 @@ import {
   waitUntil,
   withClient,
 } from '../../kit/servers/index'
-import { cutOffTogether } from './cut-off'
-import { killed, NoFailover, type Outcome, SYNC, type World } from './world'
+import { cutOffTogether, killed, NoFailover, type Outcome, SYNC, type World } from './world'
 
 export interface Scenario {
   readonly title: string

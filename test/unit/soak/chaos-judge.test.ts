@@ -1,7 +1,5 @@
 import { expect } from 'chai'
-import { svgText } from '../../../packages/cli/src/page/svg-text'
-import { THEMES } from '../../../packages/cli/src/page/themes'
-import { drawTimeline } from '../../../packages/cli/src/page/timeline'
+import { drawTimeline, svgText, THEMES } from '../../../packages/cli/src/page/timeline'
 import { Judge } from '../../soak/chaos/evidence/judge'
 import type { EvidenceRecord } from '../../soak/chaos/evidence/records'
 import { timelineOf } from '../../soak/chaos/evidence/trace'

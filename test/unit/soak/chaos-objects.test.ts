@@ -4,7 +4,7 @@ import type { ScriptTransport, SentScript } from '../../../src/scripts/transport
 import type { EvidenceRecord } from '../../soak/chaos/evidence/records'
 import { Court } from '../../soak/chaos/judges/court'
 import { OBJECTS, type ObjectKind, plansOf } from '../../soak/chaos/plan/objects'
-import { mutatedObject, type ObjectMutant } from '../../soak/chaos/worker/object-mutants'
+import { mutatedObject, type ObjectMutant } from '../../soak/chaos/worker/mutants'
 
 const SECOND = 1_000_000
 const SEMAPHORE = 'chaos:semaphore@0'

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { COMMAND_CHECKS } from '../../soak/compatibility/command/checks'
-import { PARTS } from '../../soak/compatibility/parts'
-import { withTables } from '../../soak/compatibility/report/page'
-import { counts, notesOf, report, yesOrNo } from '../../soak/compatibility/report/table'
+import { COMMAND_CHECKS } from '../../soak/compatibility/command/run-command'
+import { PARTS } from '../../soak/compatibility/options'
+import { counts, notesOf, report, withTables, yesOrNo } from '../../soak/compatibility/report/table'
 import { merged, type Result, type Results, total } from '../../soak/compatibility/run/result'
-import { CHECKS } from '../../soak/compatibility/runtimes/checks'
+import { CHECKS } from '../../soak/compatibility/runtimes/run-program'
 
 const ROOT = join(__dirname, '../../..')
 const ROWS = [

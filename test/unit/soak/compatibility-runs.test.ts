@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { parseOptions } from '../../soak/compatibility/options'
-import { PARTS, partOf, patternsOf } from '../../soak/compatibility/parts'
+import { PARTS, parseOptions, partOf, patternsOf } from '../../soak/compatibility/options'
 import { EVENT_MARK, EventTally, eventIn, pendingReasonIn } from '../../soak/compatibility/run/events'
-import { CHECKS } from '../../soak/compatibility/runtimes/checks'
-import { outcomeOf } from '../../soak/compatibility/runtimes/run-program'
-import { runtimeVersion } from '../../soak/compatibility/subjects/runtimes'
-import { assertSeries, parseVersion, SERVERS } from '../../soak/compatibility/subjects/servers'
+import { CHECKS, outcomeOf } from '../../soak/compatibility/runtimes/run-program'
+import { assertSeries, parseVersion, runtimeVersion, SERVERS } from '../../soak/compatibility/subjects'
 
 const ROOT = join(__dirname, '../../..')
 const LOCKS = '/a/test/locks/lock.test.ts'

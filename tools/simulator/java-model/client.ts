@@ -1,10 +1,9 @@
 import type { JavaContext } from './context'
 import { Entries } from './entries'
-import { JavaLatch } from './latch'
 import { FairLock, FencedLock, type JavaLock, PlainLock } from './locks'
 import type { JavaPort } from './port'
 import { ReadLock, WriteLock } from './read-write'
-import { JavaSemaphore, LeasedSemaphore } from './semaphores'
+import { JavaLatch, JavaSemaphore, LeasedSemaphore } from './semaphores'
 import { Watchdog } from './watchdog'
 
 export interface JavaClientOptions {

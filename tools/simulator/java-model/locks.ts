@@ -1,8 +1,19 @@
 import type { JavaContext } from './context'
 import { type Entry, lockMessage } from './entries'
-import { FAIR_ACQUIRE, FAIR_FORCE_RELEASE, FAIR_LEAVE, FAIR_RELEASE, FAIR_TRY } from './fair-scripts'
-import { ACQUIRE, FENCED_ACQUIRE, FORCE_RELEASE, RELEASE, RENEW, STATE } from './lock-scripts'
 import { prefixed } from './names'
+import {
+  ACQUIRE,
+  FAIR_ACQUIRE,
+  FAIR_FORCE_RELEASE,
+  FAIR_LEAVE,
+  FAIR_RELEASE,
+  FAIR_TRY,
+  FENCED_ACQUIRE,
+  FORCE_RELEASE,
+  RELEASE,
+  RENEW,
+  STATE,
+} from './scripts'
 
 /** Java's IllegalMonitorStateException. */
 export class NotHeldByThread extends Error {

@@ -1,6 +1,10 @@
 import type { JavaContext } from './context'
+import { latchMessage, permitsMessage } from './entries'
+import { prefixed, suffixed } from './names'
 import {
   ADD,
+  COUNT_DOWN,
+  DELETE_LATCH,
   DRAIN,
   FREE_LEASED,
   GIVE,
@@ -10,9 +14,7 @@ import {
   TAKE,
   TAKE_LEASED,
   VALUE,
-} from './counter-scripts'
-import { permitsMessage } from './entries'
-import { prefixed, suffixed } from './names'
+} from './scripts'
 
 /** The expiry of a permit without a lease. */
 const NEVER = 922_337_203_685_477
@@ -143,5 +145,54 @@ export class LeasedSemaphore {
 
   private run(script: string, ...args: (string | number)[]): Promise<unknown> {
     return this.context.port.run(script, this.keys, args)
+  }
+}
+
+/** A latch of a Java client. No TTL ends a sleep. */
+export class JavaLatch {
+  private readonly channel: string
+
+  constructor(
+    private readonly context: JavaContext,
+    private readonly name: string,
+  ) {
+    this.channel = `redisson_countdownlatch__channel__{${name}}`
+  }
+
+  async trySetCount(count: number): Promise<boolean> {
+    return Number(await this.run(SET_ONCE, count, '1')) === 1
+  }
+
+  async countDown(): Promise<void> {
+    await this.run(COUNT_DOWN)
+  }
+
+  async getCount(): Promise<number> {
+    return Number(await this.run(VALUE))
+  }
+
+  async delete(): Promise<boolean> {
+    return Number(await this.run(DELETE_LATCH)) === 1
+  }
+
+  /** `wait`: in ms; undefined: for ever. Whether it opened in time. */
+  async await(wait?: number): Promise<boolean> {
+    const { port, entries } = this.context
+    const end = wait === undefined ? undefined : port.now() + wait
+    if ((await this.getCount()) <= 0) return true
+    return await entries.listening(this.channel, latchMessage, async (entry) => {
+      while ((await this.getCount()) > 0) {
+        const left = end === undefined ? undefined : end - port.now()
+        if (left !== undefined && left <= 0) return false
+        if (!entry.isOpen) await entries.sleep(entry, left)
+        // Java spins at an open gate with a new count. In virtual time something has to pass.
+        else await new Promise<void>((resolve) => port.after(1, resolve))
+      }
+      return true
+    })
+  }
+
+  private run(script: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.context.port.run(script, [this.name, this.channel], args)
   }
 }

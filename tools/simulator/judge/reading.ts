@@ -12,8 +12,7 @@ import type {
   Time,
   Told,
 } from './history'
-import { endsByLevel, type Hold, keysOf, ownerOf, sideOf } from './holds'
-import { JavaHolds } from './java-holds'
+import { endsByLevel, type Hold, JavaHolds, keysOf, ownerOf, sideOf } from './holds'
 
 /** A call with its outcome. Positions are indexes of the history's events. */
 export interface Call {

@@ -1,5 +1,4 @@
-import { FAILOVER } from './failover'
-import { LOCK_SCRIPTS } from './lock-scripts'
+import { FAILOVER, LOCK_SCRIPTS } from './lock-scripts'
 import type { Mutant } from './mutant'
 import { QUEUE_SCRIPTS } from './queue-scripts'
 import { SOURCES } from './sources'

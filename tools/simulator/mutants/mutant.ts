@@ -22,3 +22,14 @@ export function mutated(mutant: Mutant, source: string): string {
     )
   return source.replace(mutant.find, () => mutant.replace)
 }
+
+/** An edit of a script. */
+export const lua = (
+  file: string,
+  scenes: readonly string[],
+  name: string,
+  row: string,
+  what: string,
+  find: string,
+  replace: string,
+): Mutant => ({ file: `lua/${file}.lua`, scenes, name, row, what, find, replace })

@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant'
-import { lua } from './script-edit'
+import { lua } from './mutant'
 
 export const QUEUE_SCRIPTS: readonly Mutant[] = [
   lua(

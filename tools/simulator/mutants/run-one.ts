@@ -1,6 +1,6 @@
-import { findingsOf } from '../findings'
 import { runSchedule } from '../run-schedule'
 import { scenes } from '../scenes'
+import { findingsOf } from '../totals'
 
 /** What one bundle found: the first schedule with a violation, or none in so many. */
 export interface Search {

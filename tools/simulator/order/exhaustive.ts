@@ -1,14 +1,70 @@
-import type { Event } from '../../../packages/testing/src/simulation/timeline'
+import { createHash } from 'node:crypto'
+import { Stream } from '../../../packages/testing/src/simulation/choices'
+import type { Event } from '../../../packages/testing/src/simulation/trace'
+import { keptBy } from '../../../test/kit/left-in'
 import { FAULTS } from '../faults'
-import { type Finding, findingsOf } from '../findings'
+import type { HistoryEvent } from '../judge/history'
 import { judge } from '../judge/judge'
 import type { ExhaustiveResult } from '../report/results'
 import { type Order, type Outcome, runSchedule, type ScheduleOptions } from '../run-schedule'
 import type { Scene } from '../scene'
 import type { Stage } from '../stage'
 import { tell } from '../story/text'
-import { count, type Totals } from '../totals'
-import { stateOf } from './state'
+import { count, type Finding, findingsOf, type Totals } from '../totals'
+
+/** Times that differ by less are one state: the order of events matters, and their times do so only for leases. */
+const GRAIN = 100
+
+/**
+ * What the world is at this moment, as a hash: the keys, the counts of each client, what is under way on each connection, what
+ * each caller has seen, and the order of what is planned. Ids count by their first appearance.
+ */
+export function stateOf(stage: Stage, possible: readonly Event[], faults: string): string {
+  const { servers, clients, recorder } = stage
+  const text = [
+    faults,
+    ...servers.map((server) => {
+      server.engine.keyspace.time = server.time
+      return server.engine.keyspace.describe()
+    }),
+    ...clients.map(({ isAlive, redissons, java }) =>
+      isAlive ? JSON.stringify(java?.stats() ?? redissons.map((redisson) => keptBy(redisson))) : 'dead',
+    ),
+    ...clients.flatMap(({ isAlive, links }) =>
+      isAlive ? links.flatMap(({ commands, messages }) => [commands.describe(), messages.describe()]) : [],
+    ),
+    ...historyByCaller(recorder.events),
+    possible.length,
+  ].join('\n')
+  return createHash('sha1').update(withoutChance(text)).digest('base64')
+}
+
+/** Each caller has its own order; that of two callers shows in what they see. */
+function historyByCaller(events: readonly HistoryEvent[]): string[] {
+  const callers = new Map<number, string>()
+  const seen = new Map<string, string[]>()
+  for (const event of events) {
+    if (event.type === 'call') callers.set(event.id, `${event.client}/${event.object.kind}`)
+    const id =
+      'id' in event ? event.id : event.type === 'told' || event.type === 'act' ? event.hold : undefined
+    const caller = id === undefined ? undefined : callers.get(id)
+    if (caller === undefined) continue
+    const lines = seen.get(caller) ?? []
+    seen.set(caller, lines)
+    lines.push(event.type, 'error' in event ? event.error : 'ok' in event ? String(event.ok) : '')
+  }
+  return [...seen].map(([caller, lines]) => `${caller} ${lines.join(' ')}`).sort()
+}
+
+function withoutChance(text: string): string {
+  const ids = new Map<string, number>()
+  return text
+    .replace(/[0-9a-f-]{16,}/g, (id) => {
+      if (!ids.has(id)) ids.set(id, ids.size)
+      return `id${ids.get(id)}`
+    })
+    .replace(/\d{3,}(\.\d+)?/g, (number) => String(Math.round(Number(number) / GRAIN)))
+}
 
 const MOST_FAULTS = 2
 const MOST_SHOWN = 3
@@ -142,4 +198,41 @@ function show({ name }: Scene, { history, trace }: Outcome, findings: readonly F
   console.log(`violation: small world ${name} (npm run simulate -- --exhaustive --scene ${scene})`)
   for (const { rule, at, what } of findings) console.log(`  ${Math.round(at)} ms ${rule}: ${what}`)
   console.log(tell(history, judge(history)[0], trace))
+}
+
+/** Priorities change within so many events of a run. */
+const EVENTS = 2_000
+
+/**
+ * Probabilistic concurrency testing (Burckhardt and others, 2010): each process and each direction of a connection has a random
+ * priority, and the highest that can go on does. At `depth - 1` random events the one that goes on falls below all others. So a
+ * fault that needs few orderings, far apart, is met with a probability that is known.
+ */
+export class Priorities implements Order {
+  private readonly chance: Stream
+  private readonly priorities = new Map<unknown, number>()
+  private readonly changes: ReadonlySet<number>
+  private events = 0
+  private lowest = 0
+
+  constructor(depth: number, seed: number) {
+    this.chance = new Stream(seed)
+    this.changes = new Set(Array.from({ length: depth - 1 }, () => this.chance.choose(EVENTS)))
+  }
+
+  choose(possible: readonly Event[]): Event {
+    let highest = possible[0]!
+    for (const event of possible) if (this.priorityOf(event) > this.priorityOf(highest)) highest = event
+    if (this.changes.has(this.events++)) this.priorities.set(highest.chain, --this.lowest)
+    return highest
+  }
+
+  private priorityOf({ chain }: Event): number {
+    let priority = this.priorities.get(chain)
+    if (priority === undefined) {
+      priority = this.chance.fraction()
+      this.priorities.set(chain, priority)
+    }
+    return priority
+  }
 }

@@ -1,6 +1,5 @@
-import { svgText } from '../../../packages/cli/src/page/svg-text'
-import type { NamedTheme } from '../../../packages/cli/src/page/themes'
-import { type Bar, drawTimeline as draw } from '../../../packages/cli/src/page/timeline'
+import type { NamedTheme } from '../../../packages/cli/src/page/timeline'
+import { type Bar, drawTimeline as draw, svgText } from '../../../packages/cli/src/page/timeline'
 import { endOf } from '../judge/faults'
 import type { FaultInjected, History } from '../judge/history'
 import { ownerOf } from '../judge/holds'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { findingsOf } from '../findings'
 import { runSchedule } from '../run-schedule'
 import { scenes } from '../scenes'
+import { findingsOf } from '../totals'
 
 /** Schedules that found a fault, with what was wrong. */
 const FOUND = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { findingsOf } from '../findings'
 import { runSchedule } from '../run-schedule'
 import { scenes } from '../scenes'
+import { findingsOf } from '../totals'
 
 const SHARED = ['plain', 'fair', 'fenced', 'semaphore', 'permits', 'latch']
 const MOST_SEEDS = 30

@@ -10,7 +10,7 @@ import { unlockCommand } from '../shell'
 import { safe } from '../terminal'
 import { showTime } from '../times'
 import type { Check, Finding, Patient } from './check'
-import { mends } from './mends'
+import { mends } from './check'
 
 const RUNBOOK = 'docs/operations/troubleshooting.md'
 const FAIR = 'docs/guides/fair-lock.md'

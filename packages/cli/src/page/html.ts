@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inRows } from './rows'
-import { THEMES } from './themes'
-import { drawTimeline } from './timeline'
+import { drawTimeline, THEMES } from './timeline'
+import { inRows } from './view'
 
 /** The page: one file with its script, its style, and the source of the renderer that chaos and the simulator use, too. */
 export function pageHtml(): string {

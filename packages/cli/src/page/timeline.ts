@@ -199,3 +199,39 @@ export function drawTimeline(drawn: Timeline, theme: Theme, { width, labels, lan
     ],
   )
 }
+
+/** The elements as the text of an SVG file, which no browser takes for anything else. */
+export function svgText({ tag, attributes, content }: Shape): string {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(String(value))}"`)
+  const inside = typeof content === 'string' ? escaped(content) : content.map(svgText).join('')
+  return `<${tag}${written.join('')}>${inside}</${tag}>`
+}
+
+/** XML has no form at all for most control characters and for half a surrogate pair. */
+const escaped = (text: string) =>
+  text
+    .toWellFormed()
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML excludes.
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/"/g, '&quot;')
+
+export interface NamedTheme extends Theme {
+  readonly name: 'light' | 'dark'
+  /** Colours that are told apart. */
+  readonly bars: readonly string[]
+}
+
+/** The colours of docs/evidence/charts. GitHub shows a page in either theme, and so does a browser. */
+export const THEMES: readonly NamedTheme[] = [
+  {
+    ...{ name: 'light', background: '#ffffff', text: '#1f2328', faint: '#d1d9e0', trouble: '#cf222e' },
+    bars: ['#0969da', '#bc4c00', '#8250df', '#1a7f37', '#bf3989', '#9a6700'],
+  },
+  {
+    ...{ name: 'dark', background: '#0d1117', text: '#e6edf3', faint: '#3d444d', trouble: '#ff7b72' },
+    bars: ['#4493f8', '#f0883e', '#ab7df8', '#3fb950', '#db61a2', '#d29922'],
+  },
+]

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inRows } from '../../src/page/rows'
+import { inRows } from '../../src/page/view'
 
 const span = (label: string, from: number, to?: number) => ({ label, from, ...(to !== undefined && { to }) })
 const NOW = 100

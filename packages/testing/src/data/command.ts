@@ -1,5 +1,4 @@
-import type { Keyspace } from './keyspace'
-import type { Reply } from './reply'
+import type { Keyspace, Reply } from './keyspace'
 
 /** A command: its number of arguments (negative: at least that many), and the function that runs it. */
 // The number of arguments is checked first, so the arguments that a function names exist.

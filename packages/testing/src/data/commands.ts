@@ -2,11 +2,10 @@ import type { Arguments, Command } from './command'
 import { hashCommands } from './hash-commands'
 import { keyCommands } from './key-commands'
 import type { Keyspace } from './keyspace'
+import { type Reply, ReplyError } from './keyspace'
 import { listCommands } from './list-commands'
-import { type Reply, ReplyError } from './reply'
-import { setCommands } from './set-commands'
 import { sortedSetCommands } from './sorted-set-commands'
-import { stringCommands } from './string-commands'
+import { setCommands, stringCommands } from './string-commands'
 
 const COMMANDS = new Map<string, Command>(
   [keyCommands, stringCommands, hashCommands, listCommands, setCommands, sortedSetCommands].flatMap((group) =>

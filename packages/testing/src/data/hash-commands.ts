@@ -1,6 +1,6 @@
 import type { Commands } from './command'
+import { OK, ReplyError } from './keyspace'
 import { increased, integer, parseInteger } from './numbers'
-import { OK, ReplyError } from './reply'
 
 const newHash = () => new Map<string, string>()
 

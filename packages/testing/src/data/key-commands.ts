@@ -1,7 +1,6 @@
 import type { Commands } from './command'
-import { glob } from './glob'
-import { integer } from './numbers'
-import { OK, Status, syntaxError } from './reply'
+import { OK, Status, syntaxError } from './keyspace'
+import { glob, integer } from './numbers'
 
 /** Commands on keys of every type. */
 export const keyCommands: Commands = {

@@ -1,7 +1,7 @@
 import type { Commands } from './command'
 import type { Keyspace } from './keyspace'
+import { OK, type Reply, ReplyError, syntaxError } from './keyspace'
 import { parseInteger, position, range } from './numbers'
-import { OK, type Reply, ReplyError, syntaxError } from './reply'
 
 const newList = (): string[] => []
 

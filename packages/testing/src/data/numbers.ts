@@ -1,4 +1,4 @@
-import { notAnInteger, ReplyError } from './reply'
+import { notAnInteger, ReplyError } from './keyspace'
 
 const LARGEST = 2n ** 63n - 1n
 const SMALLEST = -(2n ** 63n)
@@ -65,4 +65,18 @@ export function range(from: number, to: number, length: number): [number, number
   const first = Math.max(0, from < 0 ? length + from : from)
   const last = Math.min(length - 1, to < 0 ? length + to : to)
   return [first, Math.max(first, last + 1)]
+}
+
+/** A pattern of KEYS and PUBSUB CHANNELS: stars, question marks, sets of characters, and backslashes before those. */
+export function glob(pattern: string): RegExp {
+  const source = pattern.replace(
+    /\\(.)|(\*)|(\?)|(\[[^\]]*\])|([^\\*?[])|(.)/gs,
+    (_, escaped, star, one, set, plain, odd) => {
+      if (star) return '.*'
+      if (one) return '.'
+      if (set) return set.replace(/\\(?!\])/g, '\\\\')
+      return (escaped ?? plain ?? odd).replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')
+    },
+  )
+  return new RegExp(`^${source}$`, 's')
 }

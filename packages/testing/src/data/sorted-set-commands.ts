@@ -1,7 +1,7 @@
 import type { Commands } from './command'
 import type { Keyspace } from './keyspace'
+import { ReplyError, syntaxError } from './keyspace'
 import { doubleText, parseDouble, position, range } from './numbers'
-import { ReplyError, syntaxError } from './reply'
 
 type Scored = readonly [member: string, score: number]
 

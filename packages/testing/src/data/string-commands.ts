@@ -1,7 +1,6 @@
 import type { Commands } from './command'
-import type { Keyspace } from './keyspace'
+import { type Keyspace, OK, ReplyError, syntaxError } from './keyspace'
 import { increased, integer } from './numbers'
-import { OK, ReplyError, syntaxError } from './reply'
 
 /** Commands on strings. */
 export const stringCommands: Commands = {
@@ -47,4 +46,30 @@ function set(db: Keyspace, key: string, value: string, options: readonly string[
 function expiry(db: Keyspace, given: bigint, unit: 'px' | 'ex'): number {
   if (given <= 0n) throw new ReplyError("ERR invalid expire time in 'set' command")
   return db.after(unit === 'px' ? given : given * 1000n, 'set')
+}
+
+/** Commands on sets. */
+export const setCommands: Commands = {
+  sadd: [
+    -2,
+    (db, [key, ...members]) => {
+      const set = db.write(key, 'set', () => new Set())
+      const { size } = set
+      for (const member of members) set.add(member)
+      return set.size - size
+    },
+  ],
+  srem: [
+    -2,
+    (db, [key, ...members]) => {
+      const set = db.read(key, 'set')
+      if (!set) return 0
+      const removed = members.filter((member) => set.delete(member)).length
+      db.removeIfEmpty(key, set.size)
+      return removed
+    },
+  ],
+  sismember: [2, (db, [key, member]) => Number(db.read(key, 'set')?.has(member) ?? false)],
+  smembers: [1, (db, [key]) => [...(db.read(key, 'set') ?? [])]],
+  scard: [1, (db, [key]) => db.read(key, 'set')?.size ?? 0],
 }

@@ -1,4 +1,4 @@
-import { type Reply, Status } from '../data/reply'
+import { type Reply, Status } from '../data/keyspace'
 import { LuaMemory, Type, VALUE } from './lua-memory'
 import type { LuaWasm } from './wasm'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { type Reply, ReplyError, Status } from '../data/keyspace'
 import { doubleText } from '../data/numbers'
-import { type Reply, ReplyError, Status } from '../data/reply'
 import { LuaState, type Place } from './lua-state'
 import { PRELUDE, runnerFor } from './prelude'
 import { loadWasm } from './wasm'

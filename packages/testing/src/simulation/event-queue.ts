@@ -1,4 +1,4 @@
-import type { Event, EventOwner } from './timeline'
+import type { Event, EventOwner } from './trace'
 
 /** The events to come, the next one first: a binary heap. */
 export class EventQueue {

@@ -1,5 +1,5 @@
 import type { Clock, Moment, Timer } from 'rlock/internal'
-import type { Event, EventOwner, Timeline } from './timeline'
+import type { Event, EventOwner, Timeline } from './trace'
 
 /** How the clock of a process differs from the virtual time. */
 export interface ClockSkew {

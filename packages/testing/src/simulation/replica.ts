@@ -1,7 +1,6 @@
 import { runCommand } from '../data/commands'
-import { Keyspace } from '../data/keyspace'
-import { ReplyError } from '../data/reply'
-import type { Timeline } from './timeline'
+import { Keyspace, ReplyError } from '../data/keyspace'
+import type { Timeline } from './trace'
 
 interface Write {
   /** By the virtual time. */

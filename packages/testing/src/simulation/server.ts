@@ -1,12 +1,10 @@
 import { toBytes, toReply } from '../bytes'
-import { Keyspace } from '../data/keyspace'
-import { ReplyError } from '../data/reply'
+import { Keyspace, ReplyError } from '../data/keyspace'
 import { Engine } from '../engine'
 import type { ScriptMachine } from '../lua/script-machine'
 import { Replica } from './replica'
 import type { Acceptor, Sent, Socket } from './socket'
-import type { Timeline } from './timeline'
-import type { Noted } from './trace'
+import type { Noted, Timeline } from './trace'
 
 /** A command, or all, that the server refuses. */
 export interface Refusal {

@@ -5,7 +5,7 @@ import type { SimulatedProcess } from './process'
 import { LATER, type SimulatedServer } from './server'
 import { SimulatedPipeline } from './simulated-pipeline'
 import { type Break, type Sent, Socket } from './socket'
-import type { Event } from './timeline'
+import type { Event } from './trace'
 
 const CLOSED = 'Connection is closed.'
 /** How long ioredis waits for the end of a connection that it closes, in ms, before it destroys it. */

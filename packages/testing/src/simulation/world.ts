@@ -2,7 +2,7 @@ import { type Clock, outsideRequests, processState, systemClock } from 'rlock/in
 import { Choices, type Stream } from './choices'
 import { EventQueue } from './event-queue'
 import { type ClockSkew, SimulatedProcess } from './process'
-import type { Event, EventOwner, Scheduler, Timeline } from './timeline'
+import type { Event, EventOwner, Scheduler, Timeline } from './trace'
 import { Trace } from './trace'
 
 /** What went wrong in a run apart from what its code found: an exception without a handler, real time that was asked for. */

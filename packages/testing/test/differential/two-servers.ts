@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { fromBytes, toBytes } from '../../src/bytes'
-import { Status } from '../../src/data/reply'
+import { Status } from '../../src/data/keyspace'
 import { InMemoryServer } from '../../src/server'
 import { ServerClock } from '../../src/server-clock'
 

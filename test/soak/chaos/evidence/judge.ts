@@ -1,16 +1,13 @@
 import { LONGEST_LEASE } from '../plan/catalogue'
-import { Complaints } from './complaints'
-import { contextOf, Recent } from './context'
 import { type Disturbance, Disturbances } from './disturbances'
-import { describeOverlap, Exclusion } from './exclusion'
+import { describeOverlap, Exclusion } from './overlaps'
 import type { EvidenceRecord } from './records'
 import { begun, isJava, keyOf, LockState, ms, type Section, together, who } from './sections'
-import { type Share, Shares } from './shares'
-import { Standstills } from './standstills'
-import { StuckWaiters } from './stuck-waiters'
+import { type Share, Shares, Standstills, StuckWaiters } from './shares'
 import { Tally } from './tally'
-import { traceOf } from './trace'
+import { contextOf, Recent, traceOf } from './trace'
 import type { Violation, ViolationKind } from './violations'
+import { Complaints } from './violations'
 
 /** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. A busy machine included. */
 const ASLEEP_AFTER = 2_500_000

@@ -1,5 +1,5 @@
 import type { Disturbances } from './disturbances'
-import { type LockState, processOf, type Section } from './sections'
+import { isJava, type LockState, processOf, type Section } from './sections'
 
 /** A share is judged over this much time (µs) in which the process wanted the lock and no fault touched it, at least ... */
 const WINDOW = 30_000_000
@@ -138,3 +138,88 @@ function shareOf(lock: string, { worker, slices }: Account): Share | undefined {
 }
 
 const emptySlice = (from: number): Slice => ({ from, wanted: 0, due: 0, got: 0 })
+
+/** A lock that is wanted for this long (µs) by a process that no fault touches, with no caller inside, stands still. */
+const STANDSTILL_AFTER = 5_000_000
+/** Several locks at once, or a majority of them, take several tries: so long without any that succeeds is no chance. */
+const SEVERAL_STAND_STILL_AFTER = 15_000_000
+/** How recently a key must have been seen with an owner that excuses it. */
+const JUST_NOW = 1_500_000
+
+interface Standstill {
+  readonly lock: LockState
+  /** One of those that want it. */
+  readonly worker: string
+  readonly since: number
+}
+
+/** Finds locks that no caller comes into: their keys may come and go meanwhile, or be kept. */
+export class Standstills {
+  private readonly since = new Map<LockState, { at: number; grants: number }>()
+
+  constructor(private readonly disturbances: Disturbances) {}
+
+  look(locks: readonly LockState[], now: number): Standstill[] {
+    return locks.flatMap((lock) => {
+      const last = this.since.get(lock)
+      const workers = new Set([...lock.waiting.values()].map(({ worker }) => worker))
+      const wanting = [...workers].filter((worker) => !isJava(worker))
+      const isLeft = now - (lock.leftToLeaseUntil ?? Number.NEGATIVE_INFINITY) < JUST_NOW
+      const stands = last?.grants === lock.grants && !lock.isInside() && wanting.length > 0 && !isLeft
+      if (!last || !stands) {
+        this.since.set(lock, { at: now, grants: lock.grants })
+        return []
+      }
+      const limit = (lock.ofSeveral ? SEVERAL_STAND_STILL_AFTER : STANDSTILL_AFTER) + lock.keptForMembers
+      const worker = wanting.find((each) => this.disturbances.quiet(each, last.at, now) >= limit)
+      if (worker === undefined) return []
+      this.since.set(lock, { at: now, grants: lock.grants })
+      return { lock, worker, since: last.at }
+    })
+  }
+}
+
+/** A waiter that others pass for this long (µs), with nothing broken around it, is stuck. */
+const STUCK_AFTER = 45_000_000
+const PASSED_BY = 40
+/** No Java hold that is released lasts for so many turns. */
+const KEPT_BY_JAVA = 5_000_000
+
+/** Finds those that are passed by all others. */
+export class StuckWaiters {
+  /** How many turns there had been when a waiter was first seen. */
+  private readonly turnsSeen = new WeakMap<Section, number>()
+  private readonly reported = new WeakSet<Section>()
+
+  constructor(private readonly disturbances: Disturbances) {}
+
+  entered(lock: LockState): void {
+    for (const waiter of lock.waiting.values())
+      if (!this.turnsSeen.has(waiter)) this.turnsSeen.set(waiter, lock.turns)
+  }
+
+  /** Turns that a Java thread had in a hold it counted twice passed no waiter: others could not come in. */
+  forget(lock: LockState): void {
+    for (const waiter of lock.waiting.values()) this.turnsSeen.set(waiter, lock.turns)
+  }
+
+  /** Each of them once. */
+  look(locks: readonly LockState[], now: number): { waiter: Section; waited: number }[] {
+    return locks.flatMap((lock) =>
+      [...lock.waiting.values()].flatMap((waiter) => {
+        if (!this.isStuck(lock, waiter, now)) return []
+        this.reported.add(waiter)
+        return { waiter, waited: now - waiter.wantAt }
+      }),
+    )
+  }
+
+  private isStuck(lock: LockState, waiter: Section, now: number): boolean {
+    if (now - waiter.wantAt < STUCK_AFTER || this.reported.has(waiter) || isJava(waiter.worker)) return false
+    // A read-write lock of Redisson's prefers neither side: among readers that come and go writers may starve awake.
+    if (waiter.side === 'w') return false
+    if (now - (lock.keptByJavaUntil ?? 0) < KEPT_BY_JAVA) return false
+    if (lock.turns - (this.turnsSeen.get(waiter) ?? 0) < PASSED_BY) return false
+    return this.disturbances.quiet(waiter.worker, waiter.wantAt, now) >= STUCK_AFTER / 3
+  }
+}

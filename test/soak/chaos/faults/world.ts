@@ -1,6 +1,6 @@
 import type { RedisNode } from '../../../kit/servers/index'
 import type { LockPlan } from '../plan/objects'
-import type { EpochCount } from '../world/epochs'
+import type { EpochCount } from '../world/key-watch'
 import type { Topology } from '../world/topology'
 import type { Workforce } from '../world/workforce'
 

@@ -4,7 +4,7 @@ import type { EvidenceRecord } from '../evidence/records'
 import { begun, isJava, keyOf, ms, type Section, who } from '../evidence/sections'
 import { LATE_MS } from '../plan/catalogue'
 import type { Finding } from './finding'
-import { lostDataSince } from './lost-data'
+import { lostDataSince } from './finding'
 
 /** A waiter before enough permits that are free is asleep after so long (µs) without a fault to excuse it. */
 const ASLEEP_AFTER = 2_500_000

@@ -5,8 +5,7 @@ import { type LockKind, nameWithout, type ObjectPlan, type Plans } from '../plan
 import { Capacity } from './capacity'
 import type { Finding } from './finding'
 import { LatchJudge } from './latches'
-import { QueueJudge } from './queues'
-import { TokenJudge } from './tokens'
+import { QueueJudge, TokenJudge } from './queues'
 
 /** What is left of a hold that was lost, or of a process that was killed, is gone after so long (µs). */
 const LEFT_TO_LEASE = 12_000_000

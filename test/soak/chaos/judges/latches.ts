@@ -2,7 +2,7 @@ import type { Disturbances } from '../evidence/disturbances'
 import type { EvidenceRecord } from '../evidence/records'
 import { begun, keyOf, ms, type Section, who } from '../evidence/sections'
 import type { Finding } from './finding'
-import { lostDataSince } from './lost-data'
+import { lostDataSince } from './finding'
 
 /** A waiter before an open latch is asleep after so long (µs) without a fault to excuse it. */
 const ASLEEP_AFTER = 2_500_000

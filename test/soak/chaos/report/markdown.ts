@@ -1,3 +1,11 @@
+import type { FaultTally, TalliedKind, Tally } from '../evidence/tally'
+import type { Violation } from '../evidence/violations'
+import type { Judged } from '../judges/court'
+import type { TopologyName } from '../plan/catalogue'
+import { knownOn } from '../plan/objects'
+import type { RunResult } from '../run'
+import type { RunMachine } from '../world/topology'
+
 /** The first line is the head; all columns but the first hold figures, unless they are named. */
 export function markdownTable(lines: readonly (readonly string[])[], texts: readonly string[] = []): string {
   const [head, ...rows] = lines
@@ -6,3 +14,57 @@ export function markdownTable(lines: readonly (readonly string[])[], texts: read
 }
 
 export const count = (figure: number): string => figure.toLocaleString('en')
+
+/** What is kept of a run. */
+export interface Figures {
+  readonly topology: TopologyName
+  readonly seed: number
+  readonly minutes: number
+  readonly mutant: string | undefined
+  /** What took part; absent in the files of older runs, which had the locks. */
+  readonly objects?: readonly string[]
+  /** What was judged that no section shows. */
+  readonly judged?: readonly Judged[]
+  readonly faults: number
+  /** Those that could not be injected, and why. */
+  readonly failedFaults: readonly string[]
+  readonly sections: number
+  readonly sectionsByJava: number
+  readonly byFault: Readonly<Record<string, FaultTally>>
+  readonly violations: readonly Omit<Violation, 'trace'>[]
+  readonly excusedLostUpdates: number
+  readonly doubleCountsOfJava: readonly string[]
+  readonly longestWaits: Readonly<Record<string, number>>
+  readonly leastShares: Readonly<Record<string, number>>
+  readonly slowWakeUps: Tally['slowWakeUps']
+  readonly notReplicated: Tally['notReplicated']
+  readonly tookMs: number
+  readonly machine: RunMachine
+}
+
+export function figuresOf({ options, judge, injected, failed, tookMs, machine }: RunResult): Figures {
+  const { tally, violations } = judge
+  return {
+    topology: options.topology,
+    seed: options.seed,
+    minutes: options.lastsMs / 60_000,
+    mutant: options.mutant,
+    objects: knownOn(options.objects, options.topology),
+    judged: judge.judged,
+    faults: injected,
+    failedFaults: failed,
+    sections: tally.sections,
+    sectionsByJava: tally.sectionsByJava,
+    byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
+    // What is drawn of them has files of its own.
+    violations: violations.map(({ trace, ...violation }) => violation),
+    excusedLostUpdates: tally.excusedLostUpdates,
+    doubleCountsOfJava: [...tally.doubleCountsOfJava],
+    longestWaits: Object.fromEntries(tally.longestWaits),
+    leastShares: Object.fromEntries(tally.leastShares),
+    slowWakeUps: tally.slowWakeUps,
+    notReplicated: tally.notReplicated,
+    tookMs,
+    machine,
+  }
+}

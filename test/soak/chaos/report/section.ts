@@ -1,5 +1,5 @@
 import { MUTANTS, type MutantName } from '../worker/mutants'
-import type { Figures } from './figures'
+import type { Figures } from './markdown'
 import { count, markdownTable } from './markdown'
 import { table } from './table'
 

@@ -1,7 +1,11 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { drawTimeline, svgText, THEMES } from '../../../../packages/cli/src/page/timeline'
 import { emptyTally, type FaultTally } from '../evidence/tally'
+import { timelineOf } from '../evidence/trace'
+import type { Violation } from '../evidence/violations'
 import { FAULTS, type FaultKind } from '../plan/catalogue'
-import type { Figures } from './figures'
-import { count, markdownTable } from './markdown'
+import { count, type Figures, markdownTable } from './markdown'
 
 const HEAD = [
   'fault',
@@ -66,4 +70,21 @@ function least(a: number | undefined, b: number | undefined, choose: (a: number,
 function duration(ms: number | undefined | null): string {
   if (ms === undefined || ms === null) return '–'
   return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`
+}
+
+const MOST_DRAWN = 5
+
+/** Draws the first violations that have a trace, in both themes. Returns the files. */
+export function writeDrawings(folder: string, run: string, violations: readonly Violation[]): string[] {
+  const drawn = violations.filter(({ trace }) => trace !== undefined).slice(0, MOST_DRAWN)
+  if (drawn.length === 0) return []
+  mkdirSync(folder, { recursive: true })
+  return drawn.flatMap(({ kind, what, trace }, index) =>
+    THEMES.map((theme) => {
+      const file = join(folder, `${run}-${index + 1}-${kind}-${theme.name}.svg`)
+      const { timeline, size } = timelineOf(trace!, `${kind}: ${what}`, theme.bars)
+      writeFileSync(file, svgText(drawTimeline(timeline, theme, size)))
+      return file
+    }),
+  )
 }

@@ -1,8 +1,8 @@
 import type { LockPlan } from '../plan/objects'
 import type { Surroundings } from './caller'
+import { release, section } from './caller'
 import type { Turn } from './evidence-writer'
 import { lockOf } from './locks'
-import { release, section } from './section'
 
 let crowds = 0
 

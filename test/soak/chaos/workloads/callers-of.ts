@@ -1,10 +1,9 @@
 import type { ObjectPlan } from '../plan/objects'
 import type { Surroundings } from '../worker/caller'
-import type { Generation } from './generation'
 import { LatchCaller, type LatchRole } from './latch'
 import { MultiCaller } from './multi'
-import { PermitsCaller } from './permits'
-import { SemaphoreCaller } from './semaphore'
+import { PermitsCaller, SemaphoreCaller } from './permits'
+import type { Generation } from './turns'
 
 interface Runs {
   run(): Promise<void>

@@ -3,7 +3,7 @@ import { micros } from '../evidence/records'
 import type { ObjectPlan } from '../plan/objects'
 import type { Surroundings } from '../worker/caller'
 import type { Turn } from '../worker/evidence-writer'
-import type { Generation } from './generation'
+import type { Generation } from './turns'
 import { Turns } from './turns'
 
 export type LatchRole = 'sets' | 'counts' | 'awaits'

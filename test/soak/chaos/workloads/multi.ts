@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MultiLockHold } from '../../../../src/index'
 import type { ObjectPlan } from '../plan/objects'
 import type { Surroundings } from '../worker/caller'
+import { release } from '../worker/caller'
 import type { Turn } from '../worker/evidence-writer'
-import { release } from '../worker/section'
 import { Turns } from './turns'
 
 /**

@@ -1,7 +1,61 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RPermitExpirableSemaphore } from '../../../../src/index'
+import type { RPermitExpirableSemaphore, RSemaphore } from '../../../../src/index'
+import type { ObjectPlan } from '../plan/objects'
+import type { Surroundings } from '../worker/caller'
 import type { Turn } from '../worker/evidence-writer'
-import { PermitTurns } from './permit-turns'
+import { type Generation, Turns } from './turns'
+
+/** What both kinds of semaphores have to be set up. */
+interface Settable {
+  getName(): string
+  trySetPermits(permits: number): Promise<boolean>
+}
+
+/** What the callers of both kinds of semaphores have in common. */
+export abstract class PermitTurns extends Turns {
+  private known = ''
+
+  constructor(
+    around: Surroundings,
+    name: string,
+    protected readonly plan: Extract<ObjectPlan, { kind: 'semaphore' | 'permits' }>,
+    protected readonly generation: Generation,
+    seed: number,
+  ) {
+    super(around, name, seed)
+  }
+
+  protected override pauseMs(): number {
+    return this.random.between(0, 20)
+  }
+
+  /** Whether the semaphore has its permits; sets them where that is not known. */
+  protected async isSet(semaphore: Settable): Promise<boolean> {
+    if (this.known === semaphore.getName()) return true
+    try {
+      await semaphore.trySetPermits(this.plan.total)
+      this.known = semaphore.getName()
+      return true
+    } catch (error) {
+      this.around.failed(error)
+      await sleep(50)
+      return false
+    }
+  }
+
+  /** Notes what became of a release. */
+  protected async released(turn: Turn, release: Promise<unknown>): Promise<void> {
+    const { evidence, failed } = this.around
+    try {
+      await release
+      await evidence.note('free', turn, { ok: true })
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string }
+      await evidence.note('free', turn, { ok: false, error: code ?? message })
+      failed(error)
+    }
+  }
+}
 
 /** Shorter than a lease, by so much, a caller takes itself for the holder of permits that nothing renews. */
 const MARGIN_MS = 500
@@ -77,5 +131,65 @@ export class PermitsCaller extends PermitTurns {
     held.signal?.removeEventListener('abort', tell)
     if (held.isHeld) await evidence.leave(turn, undefined)
     else tell()
+  }
+}
+
+/** Takes one or two permits of a semaphore, in all the ways there are. */
+export class SemaphoreCaller extends PermitTurns {
+  protected override async turn(): Promise<void> {
+    const { plan, generation, random } = this
+    const over = generation.signal
+    const name = generation.nameOf('semaphore', plan.name)
+    const semaphore = this.around.redisson.getSemaphore(name)
+    if (!(await this.isSet(semaphore))) return
+    const units = random.chance(25) ? 2 : 1
+    const turn = this.next(name, 'p', { units })
+    const way = random.between(1, 100)
+    const signal = way > 88 ? AbortSignal.any([over, AbortSignal.timeout(random.between(0, 100))]) : over
+    await this.around.evidence.note('want', turn)
+    try {
+      if (way <= 30) return await this.withPermits(semaphore, turn, units, signal)
+      if (way > 60 && way <= 88) {
+        const waitTime = random.between(0, 400)
+        if (!(await semaphore.tryAcquire({ permits: units, waitTime, signal }))) return await this.quit(turn)
+      } else await semaphore.acquire({ permits: units, signal })
+    } catch (error) {
+      return await this.quit(turn, error, signal)
+    }
+    await this.inside(turn)
+    await this.released(turn, this.releaseAtLast(semaphore, units))
+  }
+
+  private async withPermits(semaphore: RSemaphore, turn: Turn, permits: number, signal: AbortSignal) {
+    let isIn = false
+    const work = async () => {
+      isIn = true
+      await this.inside(turn)
+    }
+    const done = semaphore.withPermits(work, { permits, signal })
+    try {
+      await done
+    } catch (error) {
+      if (!isIn) throw error
+    }
+    await this.released(turn, done)
+  }
+
+  private async inside(turn: Turn) {
+    const { evidence } = this.around
+    await evidence.enter(turn)
+    await sleep(this.random.chance(10) ? this.random.between(50, 500) : this.random.between(0, 10))
+    await evidence.leave(turn, undefined)
+  }
+
+  /** What the server refuses is not tried again in the background: that is for the caller to do. */
+  private async releaseAtLast(semaphore: RSemaphore, permits: number): Promise<void> {
+    while (true)
+      try {
+        return await semaphore.release(permits)
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'REDIS_REFUSED') throw error
+        await sleep(100)
+      }
   }
 }

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../../../kit/random'
 import type { Side } from '../evidence/records'
+import { nameAt } from '../plan/objects'
 import type { Surroundings } from '../worker/caller'
 import type { Turn } from '../worker/evidence-writer'
+import type { Epochs } from '../worker/messages'
 
 /** What the callers of all objects have in common: one turn after the other, each recorded. */
 export abstract class Turns {
@@ -43,5 +45,38 @@ export abstract class Turns {
     this.around.failed(error)
     // An unreachable server must not turn the loop into a busy one.
     await sleep(50)
+  }
+}
+
+/** Which generation of the objects a worker uses now. */
+export class Generation {
+  private over = new AbortController()
+  private readonly stopping = new AbortController()
+
+  constructor(private epochs: Epochs) {}
+
+  /** Aborts when the next one begins. */
+  get signal(): AbortSignal {
+    return this.over.signal
+  }
+
+  /** The same, and when the worker is to stop: for callers that no other caller would release any more. */
+  get end(): AbortSignal {
+    return AbortSignal.any([this.over.signal, this.stopping.signal])
+  }
+
+  stop(): void {
+    this.stopping.abort(new DOMException('the run is over', 'AbortError'))
+  }
+
+  next(epochs: Epochs): void {
+    this.epochs = epochs
+    const { over } = this
+    this.over = new AbortController()
+    over.abort(new DOMException('the next generation is in use', 'AbortError'))
+  }
+
+  nameOf(kind: 'semaphore' | 'permits' | 'latch', name: string): string {
+    return nameAt(name, kind === 'semaphore' ? this.epochs.withoutOwners : this.epochs.others)
   }
 }

@@ -1,9 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Judge } from '../evidence/judge'
 import { micros } from '../evidence/records'
-import type { LockPlan } from '../plan/objects'
-import { readKey } from './key-reading'
+import type { LockKind, LockPlan } from '../plan/objects'
+import type { Epochs } from '../worker/messages'
 import { DATABASE, type Topology } from './topology'
+
+/** What Redis has of a lock. */
+export interface KeyReading {
+  /** Who holds it: fields, or the token. */
+  readonly fields: readonly string[]
+  /** Who heads the queue of a fair lock, and is let in before all others. */
+  readonly head: string | undefined
+}
+
+const FAIR: readonly LockKind[] = ['fair', 'nonReentrantFair']
+
+export async function readKey({ observer }: Topology, { name, kind }: LockPlan): Promise<KeyReading> {
+  if (kind === 'token') {
+    const token = await observer.get(name)
+    return { fields: token === null ? [] : [token], head: undefined }
+  }
+  const head = FAIR.includes(kind) ? await observer.lindex(queueOf(name), 0) : null
+  const fields = Object.keys(await observer.hgetall(name)).filter((field) => field !== 'mode')
+  return { fields, head: head ?? undefined }
+}
+
+const queueOf = (name: string): string => `redisson_lock_queue:{${name}}`
 
 const EVERY_MS = 200
 
@@ -97,5 +120,37 @@ export class KeyWatch {
   private ownerOf(field: string): string {
     const byClient = this.namesByClientId.get(field.slice(0, field.indexOf(':')))
     return byClient ?? this.namesByOwner.get(field) ?? 'a stranger'
+  }
+}
+
+/** ms */
+const CONNECTED_WITHIN = 1_500
+
+/** Which generation of the objects is in use; a new one begins where the last can no longer be judged. */
+export class EpochCount {
+  private current: Epochs = { withoutOwners: 0, others: 0 }
+
+  constructor(private readonly onNext: (epochs: Epochs) => void) {}
+
+  get now(): Epochs {
+    return this.current
+  }
+
+  /** What the server confirmed may be gone. The next generation begins when all clients are at the new primary. */
+  async dataLost(): Promise<void> {
+    await sleep(CONNECTED_WITHIN)
+    const { withoutOwners, others } = this.current
+    this.begin({ withoutOwners: withoutOwners + 1, others: others + 1 })
+  }
+
+  /** Permits without owners stay with the process that was killed. */
+  workerKilled(): void {
+    const { withoutOwners, others } = this.current
+    this.begin({ withoutOwners: withoutOwners + 1, others })
+  }
+
+  private begin(epochs: Epochs) {
+    this.current = epochs
+    this.onNext(epochs)
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisNode, waitUntil, withClient } from '../../../kit/servers/index'
 import { info } from '../../../kit/servers/with-client'
-import { onEvery } from './on-every'
+import { onEvery } from './topology'
 
 export interface Resync {
   readonly primary: RedisNode

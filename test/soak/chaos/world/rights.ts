@@ -1,7 +1,7 @@
 import type { Address } from '../../../kit/servers/index'
 import { processOf } from '../evidence/sections'
-import { onEvery } from './on-every'
 import type { Login } from './topology'
+import { onEvery } from './topology'
 
 /** The user of the Java worker. */
 export const JAVA = 'java'

@@ -1,7 +1,17 @@
+import { cpus, loadavg } from 'node:os'
 import type { Cluster, Redis } from 'ioredis'
 import type { RedissonOptions } from '../../../../src/index'
 import type { RedissonSettings } from '../../../kit/java'
-import type { Address, RedisNode } from '../../../kit/servers/index'
+import { REDISSON_VERSIONS } from '../../../kit/java/index'
+import {
+  type Address,
+  type RedisNode,
+  type Standalone,
+  startStandalone,
+  waitUntil,
+  withClient,
+} from '../../../kit/servers/index'
+import { info } from '../../../kit/servers/with-client'
 import type { TopologyName } from '../plan/catalogue'
 
 /** Not the one a connection begins in: a client that forgets its database must be seen to lock elsewhere. */
@@ -61,3 +71,41 @@ export interface Topology {
 
 export const hostAndPort = ({ host, port }: Address): string => `${host}:${port}`
 export const address = ({ host, port }: Address): Address => ({ host, port })
+
+/** Sends a command to every node; again where it met a fault: what was switched on must be switched off. */
+export async function onEvery(nodes: readonly Address[], name: string, ...args: string[]): Promise<void> {
+  await Promise.all(
+    nodes.map((node) =>
+      waitUntil(`${name} ${args.join(' ')} is answered`, () =>
+        withClient(node, (client) => client.call(name, ...args)).then(() => true),
+      ),
+    ),
+  )
+}
+
+/** Independent servers for a RedLock, none without one. */
+export async function startRedServers(count: number): Promise<Standalone[]> {
+  return await Promise.all(Array.from({ length: count }, () => startStandalone()))
+}
+
+/** What a run was made on. */
+export interface RunMachine {
+  readonly cores: number
+  readonly node: string
+  readonly redis: string
+  readonly redisson: string | undefined
+  /** Of the last minute, at the beginning and at the end. */
+  readonly loads: readonly number[]
+}
+
+const load = (): number => Number(loadavg()[0]!.toFixed(1))
+
+/** To be called when the run begins; what it answers, when it ends. */
+export async function watchMachine(server: Redis, java: boolean): Promise<() => RunMachine> {
+  const redis = (await info(server, 'server')).get('redis_version') ?? 'unknown'
+  const begun = load()
+  return () => ({
+    ...{ cores: cpus().length, node: process.versions.node, redis, loads: [begun, load()] },
+    redisson: java ? REDISSON_VERSIONS.newest : undefined,
+  })
+}

@@ -3,7 +3,17 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Failure, Tally } from '../run/result'
-import { CHECKS } from './checks'
+
+/** What the program of the other runtimes shows: one row of the page each. The program names them. */
+export const CHECKS = [
+  { name: 'import', title: '`import` and `require` give the same classes' },
+  { name: 'lock', title: '`lock()` and `unlock()`; another client is kept out meanwhile' },
+  { name: 'notified', title: 'a waiter is notified of the release' },
+  { name: 're-entry', title: '`withLock` within `withLock`, by its asynchronous context' },
+  { name: 'renewal', title: 'a hold outlives the watchdog timeout' },
+  { name: 'loss', title: 'a lost lock aborts the signal' },
+  { name: 'shutdown', title: '`shutdown()`, after which the process ends by itself' },
+] as const
 
 /** All checks together take some six seconds; this is for a machine under load. */
 const TIMEOUT_MS = 120_000

@@ -3,10 +3,10 @@
 import { createRequire } from 'node:module'
 import type { Redisson as RedissonClass } from '../../../../src/index'
 import type { Order, Result } from '../messages'
-import { cycles } from './cycles'
 import { held } from './held'
 import { leaveParent, listenToParent, tell } from './parent'
 import { waiters } from './waiters'
+import { cycles } from './ways'
 
 const WATCHDOG = 30_000
 

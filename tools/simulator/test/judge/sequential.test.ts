@@ -1,9 +1,14 @@
 import { expect } from 'chai'
-import { latch, permits } from '../../judge/sequential/counters'
 import { linearize } from '../../judge/sequential/linearize'
-import { fencedMutex, mutex, reentrantMutex } from '../../judge/sequential/locks'
-import { readWrite } from '../../judge/sequential/read-write'
 import type { Action, SequentialOperation, Specification } from '../../judge/sequential/specification'
+import {
+  fencedMutex,
+  latch,
+  mutex,
+  permits,
+  readWrite,
+  reentrantMutex,
+} from '../../judge/sequential/specification'
 import { drawn, mutated, random } from './drawn-history'
 import { isExplained, scrambled } from './every-order'
 

@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { table } from '../../report/page'
-import { keepExhaustive, keepMutants, keepSearch, readResults } from '../../report/results'
+import { keepExhaustive, keepMutants, keepSearch, readResults, table } from '../../report/results'
 import { newTotals } from '../../totals'
 
 const PAGE = join(__dirname, '../../../../docs/evidence/reliability.md')

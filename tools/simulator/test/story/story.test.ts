@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { THEMES } from '../../../../packages/cli/src/page/themes'
+import { THEMES } from '../../../../packages/cli/src/page/timeline'
 import { judge } from '../../judge/judge'
 import { tell } from '../../story/text'
 import { drawTimeline } from '../../story/timeline'

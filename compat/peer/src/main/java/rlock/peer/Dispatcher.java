@@ -2,6 +2,7 @@ package rlock.peer;
 
 import com.google.gson.JsonParser;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.redisson.api.RedissonClient;
@@ -71,5 +72,54 @@ final class Dispatcher {
 
     private LogicalThread thread(Command command) {
         return threads.computeIfAbsent(command.thread(), LogicalThread::new);
+    }
+}
+
+/** One line from the driver. */
+record Command(Fields fields) {
+    long id() {
+        return fields.number("id", -1);
+    }
+
+    String thread() {
+        return fields.text("thread", "main");
+    }
+
+    String op() {
+        return fields.text("op", "");
+    }
+
+    boolean has(String field) {
+        return fields.has(field);
+    }
+
+    String text(String field, String otherwise) {
+        return fields.text(field, otherwise);
+    }
+
+    long number(String field, long otherwise) {
+        return fields.number(field, otherwise);
+    }
+
+    long[] range(String field) {
+        return fields.range(field);
+    }
+
+    String required(String field) {
+        return fields.get(field).getAsString();
+    }
+}
+
+/** What a call on a lock came to: its answer, or what it threw instead of one. */
+record Outcome(boolean yes, String failure) {
+    private static final int LONGEST = 200;
+
+    static Outcome of(Callable<Boolean> call) {
+        try {
+            return new Outcome(call.call(), null);
+        } catch (Exception failure) {
+            String text = failure.getClass().getName() + ": " + failure.getMessage();
+            return new Outcome(false, text.substring(0, Math.min(LONGEST, text.length())));
+        }
     }
 }

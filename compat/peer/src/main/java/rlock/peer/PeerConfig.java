@@ -4,6 +4,10 @@ import com.google.gson.JsonPrimitive;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.ClusterServersConfig;
@@ -11,6 +15,7 @@ import org.redisson.config.Config;
 import org.redisson.config.ReadMode;
 import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
+import org.redisson.misc.RedisURI;
 
 /** Redisson's configuration from the driver's JSON. What it does not mention keeps Redisson's default. */
 final class PeerConfig {
@@ -130,5 +135,47 @@ final class PeerConfig {
         if (!supported) {
             unsupported.add(name);
         }
+    }
+}
+
+/** Where nodes announce addresses that cannot be reached from here (containers): "host:port" to "host:port". */
+final class NatMap {
+    private NatMap() {
+    }
+
+    /** As the method of Redisson's NatMapper. */
+    static Map<String, UnaryOperator<Object>> functions(Fields addresses) {
+        return Map.of("map", announced -> {
+            RedisURI uri = (RedisURI) announced;
+            String reachable = addresses.text(uri.getHost() + ":" + uri.getPort(), null);
+            return reachable == null ? uri : new RedisURI(uri.getScheme() + "://" + reachable);
+        });
+    }
+}
+
+/** Puts a prefix before every name but those set aside: a test's own counters and logs keep theirs. */
+final class PrefixMapper {
+    private final Set<String> unmapped = ConcurrentHashMap.newKeySet();
+    private final String prefix;
+
+    PrefixMapper(String prefix) {
+        this.prefix = prefix;
+    }
+
+    void leaveAlone(String name) {
+        unmapped.add(name);
+    }
+
+    /** As the methods of Redisson's NameMapper. */
+    Map<String, UnaryOperator<Object>> functions() {
+        return Map.of("map", this::map, "unmap", this::unmap);
+    }
+
+    private Object map(Object name) {
+        return name == null || unmapped.contains(name) ? name : prefix + name;
+    }
+
+    private Object unmap(Object name) {
+        return name != null && ((String) name).startsWith(prefix) ? ((String) name).substring(prefix.length()) : name;
     }
 }

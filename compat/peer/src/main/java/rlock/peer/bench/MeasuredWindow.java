@@ -1,5 +1,6 @@
 package rlock.peer.bench;
 
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import rlock.peer.EpochClock;
 
@@ -30,5 +31,22 @@ record MeasuredWindow(long start, long from, long until) {
 
     private static void sleepUntil(long nanos) throws InterruptedException {
         TimeUnit.NANOSECONDS.sleep(nanos - System.nanoTime());
+    }
+}
+
+/** How long one caller waited for each of its turns, in whole microseconds. Grows rarely, and boxes nothing. */
+final class Waits {
+    private int[] micros = new int[1 << 16];
+    private int count;
+
+    void add(long nanos) {
+        if (count == micros.length) {
+            micros = Arrays.copyOf(micros, count * 2);
+        }
+        micros[count++] = (int) Math.min(Integer.MAX_VALUE, Math.round(nanos / 1e3));
+    }
+
+    int[] toArray() {
+        return Arrays.copyOf(micros, count);
     }
 }

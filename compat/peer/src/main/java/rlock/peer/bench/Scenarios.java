@@ -1,5 +1,6 @@
 package rlock.peer.bench;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -47,5 +48,26 @@ final class Scenarios {
 
     private Crowd crowdOf(String name) {
         return crowds.computeIfAbsent(name, absent -> new Crowd());
+    }
+}
+
+/** The line that says what to measure. Numbers that it does not mention are 0, the rest null. */
+record BenchOrder(
+    String redis,
+    List<String> cluster,
+    String scenario,
+    String object,
+    int permits,
+    String role,
+    int callers,
+    List<String> locks,
+    long warmupMs,
+    long measureMs,
+    long holdMs,
+    int readers,
+    int writers) {
+
+    String lockOf(int caller) {
+        return locks.get(caller % locks.size());
     }
 }

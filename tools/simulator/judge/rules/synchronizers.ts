@@ -1,7 +1,7 @@
-import type { Operation, SimulatedObject, Time } from '../history'
+import type { KeyChanged, Operation, SimulatedObject, Time } from '../history'
 import type { Hold } from '../holds'
 import type { Reading } from '../reading'
-import type { Violation } from '../violation'
+import { ms, type Violation } from '../violation'
 
 /** Permits are neither made nor lost: no more are in use than there are, and those free and in use are as many as were set. */
 export function judgePermits(reading: Reading): Violation[] {
@@ -131,4 +131,121 @@ function conserved(reading: Reading, { name, kind }: SimulatedObject): Violation
     ]
   }
   return []
+}
+
+interface Request {
+  readonly units: number
+  readonly begin: number
+  readonly end: number
+  isUsed: boolean
+}
+
+/** Each change of a latch is that of one call in flight, and of no other one: none counts down twice. */
+export function judgeLatches(reading: Reading): Violation[] {
+  return reading.history.objects
+    .filter(({ kind }) => kind === 'latch')
+    .flatMap((object) => unexplained(reading, object))
+}
+
+function unexplained(reading: Reading, { name }: SimulatedObject): Violation[] {
+  const broken = reading.faults.all.find(
+    ({ excuses, names, rewinds }) =>
+      rewinds || (excuses.includes('data') && (!names || names.includes(name))),
+  )
+  const brokenAt = broken?.at ?? Number.POSITIVE_INFINITY
+  const downs = requests(reading, name, 'count-down', brokenAt)
+  const sets = requests(reading, name, 'set', brokenAt)
+  let before = 0
+  for (const { event, index } of reading.keys.get(name) ?? []) {
+    if (broken && event.at >= broken.at) break
+    const value = event.value ?? 0
+    const isSet = value > before
+    const isExplained = isSet ? take(sets, index, value) : value === before || take(downs, index, 1)
+    if (!isExplained) return [violation(name, event, index, before)]
+    before = value
+  }
+  return []
+}
+
+function violation(name: string, { at, value = 0 }: KeyChanged, index: number, before: number): Violation {
+  const what = `${name} went from ${before} to ${value}, and no call in flight that had not taken effect before asked for it`
+  return { rule: 'latch', at, name, what, events: [index] }
+}
+
+function requests(
+  { calls }: Reading,
+  name: string,
+  operation: 'count-down' | 'set',
+  brokenAt: Time,
+): Request[] {
+  const found: Request[] = []
+  for (const { called, begin, end, failed, returned } of calls.values()) {
+    if (called.object.name !== name || called.operation !== operation) continue
+    // A server that lost the record of a request answers a second copy as if it were the first: false may be the second answer.
+    if (returned?.ok === false && returned.at < brokenAt) continue
+    const isOver = end !== undefined && !failed?.mayBeApplied
+    const last = isOver ? end : Number.POSITIVE_INFINITY
+    found.push({ units: called.units ?? 1, begin, end: last, isUsed: false })
+  }
+  return found
+}
+
+/** Of those that may have done it the one that ends first: so the others stay for what comes later. */
+function take(requests: readonly Request[], index: number, units: number): boolean {
+  let first: Request | undefined
+  for (const request of requests)
+    if (!request.isUsed && request.units === units && request.begin < index && request.end > index)
+      if (!first || request.end < first.end) first = request
+  if (first) first.isUsed = true
+  return first !== undefined
+}
+
+interface Grant {
+  readonly permits: number
+  readonly at: number
+  readonly rate: number
+  readonly interval: number
+}
+
+/** A rate limiter grants no more permits than its rate in any interval, by the clock of the server. A cancelled grant does not count. */
+export function judgeRates(reading: Reading): Violation[] {
+  return reading.history.objects
+    .filter(({ kind }) => kind === 'rate-limiter')
+    .flatMap(({ name }) => judgeRate(reading, name))
+}
+
+function judgeRate(reading: Reading, name: string): Violation[] {
+  const grants = new Map<string, Grant>()
+  for (const { event, index } of reading.keys.get(name) ?? []) {
+    const there = new Map(event.owners.map(readGrant))
+    // An acquisition also sweeps the grants whose interval is over. What any other command takes away was cancelled or lost.
+    if (event.by?.[0] !== 'rate-limiter/acquire')
+      for (const id of grants.keys()) if (!there.has(id)) grants.delete(id)
+    for (const [id, grant] of there) {
+      if (grants.has(id)) continue
+      grants.set(id, grant)
+      const { at, rate, interval } = grant
+      const within = [...grants.values()].filter((each) => each.at > at - interval && each.at < at + interval)
+      const taken = mostInOneInterval(within, interval)
+      if (taken <= rate) continue
+      const what = `${name} granted ${taken} permits within ${ms(interval)}, and its rate is ${rate}`
+      return [{ rule: 'rate', at: event.at, name, what, events: [index] }]
+    }
+  }
+  return []
+}
+
+function mostInOneInterval(grants: readonly Grant[], interval: number): number {
+  const sums = grants.map(({ at: first }) =>
+    grants
+      .filter(({ at }) => at >= first && at < first + interval)
+      .reduce((sum, { permits }) => sum + permits, 0),
+  )
+  return Math.max(0, ...sums)
+}
+
+/** As the watch of keys writes it. */
+function readGrant(text: string): [id: string, grant: Grant] {
+  const [id = '', permits, at, rate, interval] = text.split(' ')
+  return [id, { permits: Number(permits), at: Number(at), rate: Number(rate), interval: Number(interval) }]
 }

@@ -111,6 +111,51 @@ describe('The examples', function () {
     for (const instance of instances) await endsWell(instance)
   })
 
+  it('The example node-cron.ts runs at each tick in one of two instances', async () => {
+    const instances = [1, 2].map(() => run('node-cron.ts'))
+    await Promise.all(instances.map((each) => each.ready()))
+    const ticks = () =>
+      instances.flatMap(({ lines }) => lines.map(({ text }) => text).filter((text) => text.startsWith('ran')))
+    await waitUntil('three ticks', () => ticks().length >= 3)
+    for (const each of instances) each.end('SIGTERM')
+    for (const each of instances) await endsWell(each)
+    expect(new Set(ticks()).size).to.equal(ticks().length)
+  })
+
+  it('The example nestjs-leader.ts polls in one replica, and in the next one after its end', async () => {
+    const replicas = [1, 2].map(() => run('nestjs-leader.ts'))
+    const polls = (at: number) => replicas[at]!.lines.length
+    await waitUntil('one polls', () => polls(0) + polls(1) > 2)
+    const leader = polls(0) > 0 ? 0 : 1
+    expect(polls(1 - leader)).to.equal(0)
+    replicas[leader]!.end('SIGTERM')
+    await replicas[leader]!.exit
+    // Not before its lease is over, if the leader had not handed over.
+    await waitUntil('the other one polls', () => polls(1 - leader) > 2, 10_000)
+    expect(replicas.map(({ complaints }) => complaints)).to.deep.equal(['', ''])
+  })
+
+  it('The example bullmq-once.ts gives the second job of a payment the result of the first', async () => {
+    const example = run('bullmq-once.ts')
+    const [host, port] = [new URL(server.url).hostname, Number(new URL(server.url).port)]
+    const connection = { host, port }
+    const queue = new Queue('payments', { connection })
+    const events = new QueueEvents('payments', { connection })
+    try {
+      await events.waitUntilReady()
+      await example.ready()
+      const jobs = [await queue.add('pay', { payment: 7 }), await queue.add('pay', { payment: 7 })]
+      const results = await Promise.all(jobs.map((job) => job.waitUntilFinished(events)))
+      expect(results[0]).to.match(/^paid 7 in job \d+$/)
+      expect(results[1]).to.equal(results[0])
+    } finally {
+      await queue.close()
+      await events.close()
+    }
+    example.end('SIGTERM')
+    await endsWell(example)
+  })
+
   it('The example bullmq.ts runs the jobs of one order one after the other, and ends after the job in flight', async () => {
     const example = run('bullmq.ts')
     await waitUntil('the worker runs', () => example.lines.length > 0)

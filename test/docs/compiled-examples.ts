@@ -65,7 +65,11 @@ export class CompiledExamples {
       esModuleInterop: true,
       types: ['node'],
       typeRoots: [join(ROOT, 'node_modules/@types')],
-      paths: { rlock: [join(ROOT, 'src/index.ts')], 'rlock/internal': [join(ROOT, 'src/internal.ts')] },
+      paths: {
+        rlock: [join(ROOT, 'src/index.ts')],
+        'rlock/internal': [join(ROOT, 'src/internal.ts')],
+        '@rlock/recipes': [join(ROOT, 'packages/recipes/src/index.ts')],
+      },
     }
     const files = this.examples.map((example) => this.fileOf(example))
     writeFileSync(join(this.directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))

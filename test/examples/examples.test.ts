@@ -111,6 +111,28 @@ describe('The examples', function () {
     for (const instance of instances) await endsWell(instance)
   })
 
+  it('The example idempotency-key.ts answers a repeated payment with the first answer, at any instance', async () => {
+    const instances = [1, 2].map(() => run('idempotency-key.ts'))
+    const addresses = await Promise.all(instances.map((each) => each.ready()))
+    const pay = async (at: number, headers: Record<string, string>, amount: number) => {
+      const given = { ...POST.headers, 'content-type': 'application/json', ...headers }
+      const sent = { method: 'POST', headers: given, body: JSON.stringify({ amount }) }
+      const response = await fetch(`${addresses[at]}/payments`, sent)
+      const { payment } = (await response.json()) as { payment?: number }
+      return [response.status, payment]
+    }
+    const key = { 'idempotency-key': 'a1' }
+    const first = pay(0, key, 5)
+    await sleep(100)
+    expect((await pay(1, key, 5))[0]).to.equal(409)
+    expect(await first).to.deep.equal([201, 1])
+    expect(await pay(1, key, 5)).to.deep.equal([201, 1])
+    expect((await pay(1, key, 6))[0]).to.equal(422)
+    expect((await pay(1, {}, 5))[0]).to.equal(400)
+    for (const each of instances) each.end('SIGTERM')
+    for (const each of instances) await endsWell(each)
+  })
+
   it('The example node-cron.ts runs at each tick in one of two instances', async () => {
     const instances = [1, 2].map(() => run('node-cron.ts'))
     await Promise.all(instances.map((each) => each.ready()))

@@ -141,7 +141,8 @@ async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
     if (value.leaseEnd === 0) return false
     if (acknowledged) hold.book.replicatedUpTo(sent)
     if (acknowledged && !hold.book.isPastDeadline) return true
-    hold.releaseOrphan(lease, sent)
+    // A command that was answered late may have taken effect late.
+    hold.releaseOrphan(lease)
     return false
   } catch (error) {
     hold.releaseOrphan(lease)

@@ -79,7 +79,7 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
   }
   if (!hold.checkLive()) {
     // The hold ended in this client while the call was in flight: releases what the server has just granted.
-    hold.releaseOrphan(lease, sent)
+    hold.releaseOrphan(lease)
     return throwIfLost(hold)
   }
   if (entering.state === 'left') {

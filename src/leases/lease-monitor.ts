@@ -142,8 +142,12 @@ export class LeaseMonitor {
    * reached a replica ends earlier: when the lease that a replica has ends, unless a renewal succeeds before.
    */
   countFromReplicas(): void {
-    // Such a lease may end before its next renewal is due.
-    for (const lease of this.live.all()) if (lease.book.countFromReplica()) this.watchdog.hurry(lease)
+    for (const lease of this.live.all()) {
+      if (!lease.book.countFromReplica()) continue
+      // One that was to last until its limit is renewed again. Such a lease may end before its next renewal is due.
+      this.watchdog.update(lease)
+      this.watchdog.hurry(lease)
+    }
   }
 
   stop(): void {

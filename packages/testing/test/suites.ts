@@ -49,6 +49,9 @@ const READ_WRITE = [
   'transitions',
 ].map((file) => `test/read-write/${file}.test.ts`)
 
+/** The limits of every kind of lock, and of permits. */
+const LIMITS = ['test/leases/max-hold-time.test.ts']
+
 /** Those of @rlock/recipes that need no other server. */
 const RECIPES = ['elect', 'once', 'take-slot'].map((file) => `packages/recipes/test/${file}.test.ts`)
 
@@ -63,6 +66,6 @@ export function runInMemory(files: readonly string[], ...options: string[]): Chi
 }
 
 if (require.main === module)
-  runInMemory([...LOCKS, ...READ_WRITE, ...SYNCHRONIZERS, ...RECIPES]).on('close', (code) =>
+  runInMemory([...LOCKS, ...READ_WRITE, ...SYNCHRONIZERS, ...LIMITS, ...RECIPES]).on('close', (code) =>
     process.exit(code ?? 1),
   )

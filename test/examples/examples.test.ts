@@ -111,7 +111,7 @@ describe('The examples', function () {
     for (const instance of instances) await endsWell(instance)
   })
 
-  it('The example idempotency-key.ts answers a repeated payment with the first answer, at any instance', async () => {
+  it('The example idempotency-key.ts answers a repeated payment as the first one', async () => {
     const instances = [1, 2].map(() => run('idempotency-key.ts'))
     const addresses = await Promise.all(instances.map((each) => each.ready()))
     const pay = async (at: number, headers: Record<string, string>, amount: number) => {

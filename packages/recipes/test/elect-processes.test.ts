@@ -49,7 +49,7 @@ describe('An election among ten processes', function () {
     await closeProxies()
   })
 
-  it('Kills, stops beyond the lease, partitions and resignations: one leads at a time, and terms rise (guarantees 1 and 5)', async () => {
+  it('Kills, stops and partitions: one leads at a time, and terms rise (guarantees 1 and 5)', async () => {
     const server = await startStandalone()
     try {
       const name = uniqueName('election')

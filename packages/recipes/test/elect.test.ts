@@ -155,7 +155,7 @@ describe('elect', () => {
     expect(() => elect(other, name)).to.throw('is shut down')
   })
 
-  it('An owner of Java that holds the fenced lock leads, and a candidate follows when it releases', async () => {
+  it('An owner of Java that holds the fenced lock leads, and a candidate follows its release', async () => {
     const java = new ForeignLock(redis, name)
     // Of a process that was killed.
     await redis.hset(`rlock_leader:{${name}}`, { owner: 'old:1', label: 'old', term: 6, since: 5 })
@@ -273,7 +273,7 @@ describe('elect', () => {
     expect(errors[0]).to.be.instanceOf(WrongTypeError)
   })
 
-  it('A candidate in a logical thread that holds the lock stands by itself, and re-enters nothing', async () => {
+  it('A candidate in a logical thread that holds the lock re-enters nothing', async () => {
     const client = await createRedisson()
     const stop = new AbortController()
     await client.getFencedLock(name).withLock(async () => {

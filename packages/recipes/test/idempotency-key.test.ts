@@ -126,7 +126,7 @@ for (const [framework, start] of Object.entries(APPS))
       expect(runs).to.equal(1)
     })
 
-    it(`${framework}: the key with another body, path or method is answered 422; another user has other keys`, async () => {
+    it(`${framework}: a key with another body or path is answered 422; users have keys of their own`, async () => {
       const url = await open()
       await send(url, key)
       expect((await send(url, key, { body: { amount: 43 } })).status).to.equal(422)

@@ -53,7 +53,9 @@ const READ_WRITE = [
 const LIMITS = ['test/leases/max-hold-time.test.ts']
 
 /** Those of @rlock/recipes that need no other server. */
-const RECIPES = ['elect', 'once', 'take-slot'].map((file) => `packages/recipes/test/${file}.test.ts`)
+const RECIPES = ['elect', 'idempotency-key', 'once', 'scripts', 'take-slot'].map(
+  (file) => `packages/recipes/test/${file}.test.ts`,
+)
 
 /** Runs these files in a mocha of their own, because a file that this process has run already would have no tests. */
 export function runInMemory(files: readonly string[], ...options: string[]): ChildProcess {

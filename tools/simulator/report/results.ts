@@ -110,17 +110,17 @@ export function keepMutants(mutants: readonly CalibratedMutant[], file = RESULTS
   write({ ...results, mutants: { ...results.mutants, ...fresh } }, file)
 }
 
-const PAGE = 'docs/evidence/reliability.md'
+const PAGES = ['docs/evidence/reliability.md', 'tools/simulator/README.md']
 
-/** Puts what was kept into its table of the page. Returns the exit code. */
+/** Puts what was kept into its table of the pages. Returns the exit code. */
 export function writePage(): number {
   const results = readResults()
   if (results.search.schedules === 0) {
     console.error('nothing was kept: first run npm run simulate -- --minutes 60 --keep')
     return 2
   }
-  fillRegions(PAGE, 'simulator', () => table(results))
-  console.log(`written: ${PAGE}`)
+  for (const page of PAGES) fillRegions(page, 'simulator', () => table(results))
+  console.log(`written: ${PAGES.join(', ')}`)
   return 0
 }
 

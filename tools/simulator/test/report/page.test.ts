@@ -6,6 +6,7 @@ import { keepExhaustive, keepMutants, keepSearch, readResults, table } from '../
 import { newTotals } from '../../totals'
 
 const PAGE = join(__dirname, '../../../../docs/evidence/reliability.md')
+const README = join(__dirname, '../../README.md')
 const MUTANTS = [
   { name: 'one', row: 'A1', what: 'is broken', schedules: 12, sections: 100 },
   {
@@ -61,9 +62,10 @@ describe('The table of the simulator', () => {
     expect(readResults(file).mutants).to.deep.equal({ one: null, two: 13 })
   })
 
-  it('The page about reliability has the table of the kept results', () => {
-    expect(readFileSync(PAGE, 'utf8')).to.contain(
-      `<!-- simulator: results -->\n\n${table(readResults())}\n\n<!-- /simulator -->`,
-    )
+  it('The page about reliability and the README have the table of the kept results', () => {
+    for (const page of [PAGE, README])
+      expect(readFileSync(page, 'utf8')).to.contain(
+        `<!-- simulator: results -->\n\n${table(readResults())}\n\n<!-- /simulator -->`,
+      )
   })
 })

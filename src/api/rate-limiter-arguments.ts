@@ -19,7 +19,12 @@ import { TimeUnit } from './time-unit'
 /**
  * Whether a rate holds for all clients together, or for each of them alone. Redisson's RateType.
  */
-export const RateType = { OVERALL: 'OVERALL', PER_CLIENT: 'PER_CLIENT' } as const
+export const RateType = {
+  /** One rate for all clients together. */
+  OVERALL: 'OVERALL',
+  /** The rate holds for each client alone. */
+  PER_CLIENT: 'PER_CLIENT',
+} as const
 export type RateType = (typeof RateType)[keyof typeof RateType]
 
 /** In the order of their numbers in Redis. */

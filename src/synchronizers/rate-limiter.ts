@@ -26,6 +26,7 @@ import { change, changed, enter, messagesOf, read, Synchronizer, waitIsOver } fr
 
 /** How a rate limiter was set. */
 export interface RateLimiterConfig {
+  /** For whom the rate holds. */
   readonly type: RateType
   /** How many permits an interval has. */
   readonly rate: number

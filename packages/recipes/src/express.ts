@@ -6,8 +6,10 @@ import { Idempotency, type IdempotencyKeyOptions } from './http/idempotency'
 export type { IdempotencyKeyOptions }
 
 /** A request of Express, or of Node's own server with a `body`. */
-export interface ExpressRequest extends IncomingMessage {
+export type ExpressRequest = IncomingMessage & {
+  /** The URL of the request, where a router has shortened `url`. */
   originalUrl?: string
+  /** The body, parsed. */
   body?: unknown
 }
 

@@ -55,8 +55,8 @@ const readWait = optionsReader<{ waitTime?: number | undefined }>(['waitTime'])
  * The core's `runOnce` is for jobs at a tick: it keeps no value, and the others do not wait.
  * @throws {@link InFlightError} when another call with this key did not end within `waitTime`.
  * @throws {@link KeyReusedError} when the stored value has another fingerprint.
- * @throws {@link LockLostError} when the key was lost while `fn` ran. Its `result` is what `fn` returned.
- * @throws {@link RedisUnavailableError} when the value could not be stored. The client goes on with that until its lease ends.
+ * @throws LockLostError when the key was lost while `fn` ran. Its `result` is what `fn` returned.
+ * @throws RedisUnavailableError when the value could not be stored. The client goes on with that until its lease ends.
  * @example
  * ```ts
  * import { once } from '@rlock/recipes'

@@ -21,9 +21,9 @@ export interface Slot {
   readonly signal: AbortSignal
   /**
    * Releases the number.
-   * @throws {@link LockLostError} when it was lost before.
-   * @throws {@link IllegalMonitorStateError} when it was released before.
-   * @throws {@link RedisUnavailableError} when the server could not be reached. Then the client retries the release in the
+   * @throws LockLostError when it was lost before.
+   * @throws IllegalMonitorStateError when it was released before.
+   * @throws RedisUnavailableError when the server could not be reached. Then the client retries the release in the
    * background until the lease has surely ended.
    */
   release(): Promise<void>

@@ -8,7 +8,7 @@ import { withCoresAwake } from './driver/awake-cores'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
 import { type BenchRun, runBench } from './driver/run'
 import { type BenchOptions, parseOptions, USAGE } from './options'
-import { writeCharts } from './report/charts'
+import { writeChart } from './report/chart'
 import { CONTENTS } from './report/page'
 import { isMissed, tables } from './report/tables'
 import { assertWritable, readRun, UnusableFile, writeRun } from './results'
@@ -31,7 +31,7 @@ async function bench(options: BenchOptions): Promise<number> {
       .join(', '),
   )
   if (report !== undefined) {
-    writeCharts(run, join(DOCS, 'charts'))
+    writeChart(run, join(DOCS, 'charts/throughput.svg'))
     fillRegions(join(DOCS, 'performance.md'), 'bench', (name) => CONTENTS[name]?.(run))
   }
   // Last: what took so long to measure is on the screen, should this fail.

@@ -44,7 +44,7 @@ and has every subject do every scenario, in turns, several times over.
   --keep-awake     a process of Linux's idle class on each core, so that no core falls asleep between two commands: for a
                    machine on which a round trip takes twice as long in one minute as in the next
   --json FILE      all figures, into that file
-  --report FILE    measures nothing: tables from such a file, the charts into docs/evidence/charts, and the figures into
+  --report FILE    measures nothing: tables from such a file, the chart into docs/evidence/charts, and the figures into
                    docs/evidence/performance.md
   --check          exit code 1 when a target was missed
 

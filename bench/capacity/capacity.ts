@@ -18,7 +18,7 @@ import { PARTS, type Part } from './parts'
 const RESULTS = join(__dirname, '../results/capacity.json')
 const PAGE = join(__dirname, '../../docs/evidence/performance.md')
 
-const USAGE = `usage: npm run bench:capacity -- [--part NAME]... [--keep-awake] [--json FILE]
+const USAGE = `usage: npm run bench:capacity -- [--part NAME]... [--keep-awake]
        npm run bench:capacity -- --report
 
 Measures what a team can plan with: builds the package, starts a Redis server of its own, writes the figures to
@@ -27,7 +27,6 @@ bench/results/capacity.json and into docs/evidence/performance.md. All of it tak
   --part NAME  only this one, may be given several times; the others keep the figures they have:
                ${PARTS.map(({ name }) => name).join(', ')}
   --keep-awake a process of Linux's idle class on each core, so that no core falls asleep between two commands
-  --json FILE  the figures into that file instead, and the page stays as it is
   --report     measures nothing: fills the page in anew
 
 Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments.`
@@ -35,7 +34,6 @@ Exit code: 0 when everything was measured, 1 when something failed, 2 for bad ar
 interface CapacityOptions {
   readonly parts: readonly Part[]
   readonly keepAwake: boolean
-  readonly json: string | undefined
 }
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */
@@ -45,27 +43,23 @@ export function parseOptions(args: string[]): CapacityOptions | undefined {
     options: {
       part: { type: 'string', multiple: true },
       'keep-awake': { type: 'boolean', default: false },
-      json: { type: 'string' },
       report: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
   if (values.help) return undefined
-  const { part: wanted, 'keep-awake': keepAwake, json, report } = values
-  if (json === '') throw new TypeError('--json takes the name of a file')
-  if (report && (wanted || keepAwake || json !== undefined))
-    throw new TypeError('--report goes with nothing else')
-  return { parts: report ? [] : chosen('part', PARTS, wanted), keepAwake, json }
+  const { part: wanted, 'keep-awake': keepAwake, report } = values
+  if (report && (wanted || keepAwake)) throw new TypeError('--report goes with nothing else')
+  return { parts: report ? [] : chosen('part', PARTS, wanted), keepAwake }
 }
 
-async function capacity({ parts, keepAwake, json }: CapacityOptions): Promise<void> {
-  const file = json ?? RESULTS
-  const kept: CapacityResults = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+async function capacity({ parts, keepAwake }: CapacityOptions): Promise<void> {
+  const kept: CapacityResults = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {}
   const measured = parts.length > 0 ? await withCoresAwake(keepAwake, () => measure(parts)) : {}
   const results = { ...kept, ...measured }
-  if (parts.length > 0) writeFileSync(file, resultText(results))
+  if (parts.length > 0) writeFileSync(RESULTS, resultText(results))
   for (const content of Object.values(CONTENTS)) console.log(`${content(results)}\n`)
-  if (json === undefined) fillRegions(PAGE, 'bench', (name) => CONTENTS[name]?.(results))
+  fillRegions(PAGE, 'bench', (name) => CONTENTS[name]?.(results))
 }
 
 async function measure(parts: readonly Part[]): Promise<CapacityResults> {

@@ -36,7 +36,7 @@ describe('The options of the benches', () => {
         ['--rounds 0', '--rounds 1.5', '--seconds many', '--scenario none', '--subject none', '--json='],
       ],
       [pairs, ['', 'main other', 'main --rounds 0', 'main --scenario none', 'main --seconds 0']],
-      [capacity, ['--part none', '--json=', '--report --part waiters', '--unknown']],
+      [capacity, ['--part none', '--report --part waiters', '--unknown']],
     ]
     for (const [parse, all] of refused) {
       for (const args of all) expect(() => parse(words(args)), args).to.throw()

@@ -10,6 +10,8 @@ Visitor.prototype.visitStatement = function (statement) {
 
 /** The folders of src/, the lowest first: each imports itself and those before it. */
 const LAYERS = 'ownership util api redis scripts leases waiting client engine multi locks'.split(' ')
+/** The folders of src/redis/: what a reply means, what connections report, what users connect with, then how we connect, send and listen. */
+const REDIS = 'reply reports target connect send replica-ack listen'.split(' ')
 /** Beside engine/, multi/ and locks/: it imports client/ and what is below. */
 const SYNCHRONIZERS = 'synchronizers'
 const TOP = 'src|packages|test|compat|bench|demo|tools|examples'
@@ -25,6 +27,14 @@ const layer = (name, below) =>
     'Dependencies point downwards (docs/internals/architecture.md, Layers).',
   )
 
+const redisLayer = (name, below) =>
+  rule(
+    `src/redis/${name}`,
+    { path: `^src/redis/${name}/` },
+    { path: '^src/redis/', pathNot: `^src/redis/(${[name, ...below].join('|')})/` },
+    'Dependencies point downwards inside src/redis/, too.',
+  )
+
 /** A folder at the top that imports sources, test/kit/, itself, and perhaps one more. */
 const beside = (name, other = name) =>
   rule(
@@ -38,12 +48,19 @@ export default {
   forbidden: [
     rule('no cycle', {}, { circular: true }, 'Types count, too.'),
     ...LAYERS.map((name, at) => layer(name, LAYERS.slice(0, at))),
+    ...REDIS.map((name, at) => redisLayer(name, REDIS.slice(0, at))),
     layer(SYNCHRONIZERS, LAYERS.slice(0, LAYERS.indexOf('client') + 1)),
     rule(
       'a layer for each folder of src',
       { path: '^src/[^/]+/', pathNot: folders([...LAYERS, SYNCHRONIZERS]) },
       {},
       'Enter the folder among the layers of .dependency-cruiser.mjs.',
+    ),
+    rule(
+      'a layer for each folder of src/redis',
+      { path: '^src/redis/', pathNot: `^src/redis/(${REDIS.join('|')})/` },
+      {},
+      'Enter the folder among the rooms of .dependency-cruiser.mjs.',
     ),
     rule(
       'src',

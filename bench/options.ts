@@ -13,7 +13,7 @@ export interface BenchOptions {
   readonly seconds: number
   /** Before each window, for the just-in-time compilers; that of Java takes longer. */
   readonly warmupSeconds: { readonly node: number; readonly java: number }
-  /** Whether rlock's scripts take the fast path (src/redis/fast-path). */
+  /** Whether rlock's scripts take the fast path (src/redis/send). */
   readonly fastPath: boolean
   /** Whether processes of the idle class keep the cores from falling asleep. */
   readonly keepAwake: boolean

@@ -9,7 +9,7 @@ const BUNDLE = join(ROOT, '.tmp/bench/cycle.cjs')
 const ENTRY = `
   export { Redis } from 'ioredis'
   export { Redisson } from './src/index'
-  export { encode, RawCommand } from './src/redis/fast-path/raw-command'
+  export { encode, RawCommand } from './src/redis/send/raw-command'
   export { script } from './src/scripts/script'
   export { AcquireAttempt } from './src/engine/acquire-attempt'
 `

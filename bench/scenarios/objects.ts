@@ -1,6 +1,6 @@
 // The other objects beside the plain lock, Java's and those of other libraries.
 
-import { suffixed } from '../../src/redis/names'
+import { suffixed } from '../../src/scripts/key-names'
 import { type CallersSetup, measureCallers } from '../driver/callers'
 import { type HeldObjects, measureHeldLocks } from '../driver/held-locks'
 import { measureLatch } from '../driver/latch'

@@ -1,8 +1,8 @@
-import type { CommandConnection } from '../redis/command-connection'
-import type { ConnectedClient } from '../redis/connected-client'
-import type { PublishCommand } from '../redis/pubsub'
+import type { PublishCommand } from '../redis/listen/pubsub'
+import type { ChannelSource } from '../redis/listen/subscriber'
 import type { Replication } from '../redis/replica-ack/connection'
-import type { ChannelSource } from '../redis/subscriber'
+import type { ConnectedClient } from '../redis/reports/connected-client'
+import type { CommandConnection } from '../redis/send/command-connection'
 import type { ScriptTransport } from '../scripts/transport'
 import type { Clock } from '../util/clock'
 

@@ -3,7 +3,7 @@ import type { Lease } from '../leases/lease'
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
-import { INSPECT_CHANNEL } from '../redis/names'
+import { INSPECT_CHANNEL } from '../redis/listen/inspection-channel'
 import type { Clock, Moment } from '../util/clock'
 import type { WaitQueues } from '../waiting/wait-queues'
 

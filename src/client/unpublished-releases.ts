@@ -1,7 +1,7 @@
 import { RedisRefusedError } from '../api/errors'
-import { OutageReporter } from '../redis/outage-reporter'
-import type { PublishCommand } from '../redis/pubsub'
-import { channelGrant, channelPattern } from '../redis/rights'
+import type { PublishCommand } from '../redis/listen/pubsub'
+import { channelGrant, channelPattern } from '../redis/reply/channel-rights'
+import { OutageReporter } from '../redis/reports/outage-reporter'
 import type { Clock } from '../util/clock'
 import { quote } from '../util/quote'
 

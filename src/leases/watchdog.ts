@@ -1,5 +1,5 @@
 import type { EventOrigin } from '../api/events'
-import { isCrossSlot, isHalfMoved, isKeyRefused } from '../redis/errors'
+import { isCrossSlot, isHalfMoved, isKeyRefused } from '../redis/reply/errors'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'

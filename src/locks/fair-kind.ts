@@ -1,6 +1,6 @@
 import { decodeRelease, type ReleaseReply } from '../engine/lock-kind'
 import { ownersOfClient } from '../ownership/owner-field'
-import { prefixed } from '../redis/names'
+import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'

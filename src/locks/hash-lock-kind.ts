@@ -1,7 +1,7 @@
 import type { Client } from '../client/client'
 import type { LockKind } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
-import { prefixed } from '../redis/names'
+import { prefixed } from '../scripts/key-names'
 import { type Admission, exclusive } from '../waiting/admission'
 import { NamedLock, scriptsIn } from './named-lock'
 

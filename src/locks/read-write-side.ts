@@ -1,6 +1,6 @@
 import type { Client } from '../client/client'
 import type { Caller, Hold } from '../engine/hold'
-import { prefixed, suffixed } from '../redis/names'
+import { prefixed, suffixed } from '../scripts/key-names'
 import { NamedLock } from './named-lock'
 
 /** The channel on which the release of either side is published. */

@@ -9,7 +9,7 @@ import {
   type ReleaseReply,
 } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
-import { prefixed } from '../redis/names'
+import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { random, randomHex } from '../util/random'

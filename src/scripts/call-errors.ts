@@ -1,8 +1,8 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
-import { isKeyRefused, lacksScripts } from '../redis/errors'
-import { suffixed } from '../redis/names'
+import { isKeyRefused, lacksScripts } from '../redis/reply/errors'
 import { quote } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
+import { suffixed } from './key-names'
 import type { AnyScriptCall } from './script-call'
 
 /** The end of the names of keys that belong to one client. */

@@ -7,8 +7,8 @@ import {
   NOT_SENT,
   scriptBrokeOff,
   withoutSecrets,
-} from '../redis/errors'
-import type { OutageReporter } from '../redis/outage-reporter'
+} from '../redis/reply/errors'
+import type { OutageReporter } from '../redis/reports/outage-reporter'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { Slices } from '../util/slices'
 import { failedHere, refused, unavailable, wrongType } from './call-errors'

@@ -1,6 +1,6 @@
-import type { CommandConnection } from '../redis/command-connection'
+import type { CommandConnection } from '../redis/send/command-connection'
 
-export type { SentScript } from '../redis/command-connection'
+export type { SentScript } from '../redis/send/command-connection'
 
 /** Carries a script to the server and its answer back. A parameter of the internal client. */
 export type ScriptTransport = Pick<

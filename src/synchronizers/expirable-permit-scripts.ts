@@ -1,6 +1,6 @@
 import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
 import type { Orphan } from '../leases/orphan-releaser'
-import { suffixed } from '../redis/names'
+import { suffixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'

@@ -1,5 +1,5 @@
 import type { PermitsWanted } from '../api/semaphore-arguments'
-import { prefixed } from '../redis/names'
+import { prefixed } from '../scripts/key-names'
 import type { ScriptCall } from '../scripts/script-call'
 import { queueMicrotask } from '../util/timers'
 import { warnOnce } from '../util/warn-once'

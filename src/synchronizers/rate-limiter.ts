@@ -16,7 +16,7 @@ import {
 import { count } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
-import { prefixed, suffixed } from '../redis/names'
+import { prefixed, suffixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'

@@ -1,6 +1,6 @@
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Client } from '../client/client'
-import { requestsKey } from '../redis/names'
+import { requestsKey } from '../scripts/key-names'
 import type { Script } from '../scripts/script'
 import type { AnyScriptCall } from '../scripts/script-call'
 import { perObject } from '../util/per-object'

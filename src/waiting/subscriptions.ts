@@ -1,4 +1,4 @@
-import type { ChannelSource } from '../redis/subscriber'
+import type { ChannelSource } from '../redis/listen/subscriber'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { Slices } from '../util/slices'
 import type { WaitTarget } from './admission'

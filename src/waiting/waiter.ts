@@ -1,5 +1,5 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
-import { classify, isShortage } from '../redis/errors'
+import { classify, isShortage } from '../redis/reply/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
-import { prefixed } from '../../src/redis/names'
+import { prefixed } from '../../src/scripts/key-names'
 
 /** The id of a client that is none of ours: of version 4, as those of Java are. */
 const JAVA = '00000000-0000-4000-8000-000000000000'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { keepOnOneServer } from '../../src/redis/same-server'
+import { keepOnOneServer } from '../../src/redis/connect/same-server'
 import { type Clock, systemClock } from '../../src/util/clock'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ClusterOptions as ClusterOptions5, RedisOptions as RedisOptions5 } from 'ioredis5'
 import type { RedissonOptions } from '../../src/index'
-import { resolveTarget } from '../../src/redis/target'
+import { resolveTarget } from '../../src/redis/target/target'
 
 describe('Options typed by ioredis 5', () => {
   // The compiler checks them; the run only looks at what is read of them.

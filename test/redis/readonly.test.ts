@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
-import { connectionOptions } from '../../src/redis/options/connection-options'
-import { resolveTarget } from '../../src/redis/target'
+import { connectionOptions } from '../../src/redis/connect/connection-options'
+import { resolveTarget } from '../../src/redis/target/target'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
 import { startStandalone, withClient } from '../kit/servers/index'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { OutageReporter } from '../../src/redis/outage-reporter'
 import { ReplicaAckBatcher } from '../../src/redis/replica-ack/batcher'
+import { OutageReporter } from '../../src/redis/reports/outage-reporter'
 import { type Clock, systemClock } from '../../src/util/clock'
 import { rejection, timed } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { stayWithSentinels } from '../../src/redis/ioredis-internals'
+import { stayWithSentinels } from '../../src/redis/connect/ioredis-internals'
 import { systemClock } from '../../src/util/clock'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'

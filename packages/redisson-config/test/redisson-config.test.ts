@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { resolveOptions } from '../../../src/api/options'
-import { resolveTarget } from '../../../src/redis/target'
+import { resolveTarget } from '../../../src/redis/target/target'
 import { fromRedissonConfig } from '../src/index'
 
 const SINGLE = `

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis'
 import type { ResolvedOptions } from '../../api/options'
 import type { Moment } from '../../util/clock'
-import type { ReplicaAckReply } from '../command-connection'
-import type { ConnectedClient } from '../connected-client'
-import { NOT_SENT } from '../errors'
-import { pingOrDisconnect } from '../health-check'
-import type { OutageReporter } from '../outage-reporter'
-import { reconnectUnless } from '../reconnect'
+import { pingOrDisconnect } from '../connect/health-check'
+import { reconnectUnless } from '../connect/reconnect'
+import { NOT_SENT } from '../reply/errors'
+import type { ConnectedClient } from '../reports/connected-client'
+import type { OutageReporter } from '../reports/outage-reporter'
+import type { ReplicaAckReply } from '../send/command-connection'
 import { isRefused, LOST_REPLICA, ReplicaCount } from './replica-count'
 
 /** One command, and the callbacks for its answer. */

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis'
 import type { Moment } from '../../util/clock'
-import type { ConnectedClient } from '../connected-client'
-import { classify, isLogin } from '../errors'
-import { SelectRefusedError } from '../ioredis-internals'
-import type { OutageReporter } from '../outage-reporter'
-import { type OnlineReplica, onlineReplicas } from '../replication-info'
+import { SelectRefusedError } from '../connect/ioredis-internals'
+import { classify, isLogin } from '../reply/errors'
+import { type OnlineReplica, onlineReplicas } from '../reply/replication-info'
+import type { ConnectedClient } from '../reports/connected-client'
+import type { OutageReporter } from '../reports/outage-reporter'
 
 /** How long a count of the replicas is valid, in ms. */
 const KNOWN_FOR = 1_000

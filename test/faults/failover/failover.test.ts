@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Permit, Redisson, RLock } from '../../../src/index'
-import { suffixed } from '../../../src/redis/names'
+import { suffixed } from '../../../src/scripts/key-names'
 import { closeAll, createRedisson, timed, uniqueName } from '../../kit/clients'
 import { stillPending } from '../../kit/observing'
 import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'

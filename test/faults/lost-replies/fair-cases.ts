@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { prefixed } from '../../../src/redis/names'
+import { prefixed } from '../../../src/scripts/key-names'
 import { waitUntil } from '../../kit/servers/index'
 import type { Case } from './matrix'
 import type { Scene } from './scene'

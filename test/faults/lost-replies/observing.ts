@@ -1,4 +1,4 @@
-import { prefixed } from '../../../src/redis/names'
+import { prefixed } from '../../../src/scripts/key-names'
 import { look } from '../../kit/read-write/state'
 import { waitUntil } from '../../kit/servers/index'
 import type { LossyLink } from './lossy-link'

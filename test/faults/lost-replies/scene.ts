@@ -1,7 +1,7 @@
 import type { Redisson, RFencedLock, RLock } from '../../../src/index'
 import { lockChannel } from '../../../src/locks/hash-lock-kind'
 import { readWriteLockChannel } from '../../../src/locks/read-write-side'
-import { prefixed } from '../../../src/redis/names'
+import { prefixed } from '../../../src/scripts/key-names'
 import { waitUntil } from '../../kit/servers/index'
 import type { Setting } from './setting'
 

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../../src/index'
-import { suffixed } from '../../../src/redis/names'
+import { suffixed } from '../../../src/scripts/key-names'
 
 export const who = { threadId: 1 }
 /** Longer than any trouble lasts. */

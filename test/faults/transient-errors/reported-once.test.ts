@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { OutageReporter } from '../../../src/redis/outage-reporter'
+import { OutageReporter } from '../../../src/redis/reports/outage-reporter'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { ForeignLock } from '../../kit/foreign-lock'
 import { closeProxies, openProxy } from '../../kit/proxies'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { resolveOptions } from '../../../src/api/options'
 import * as exported from '../../../src/index'
-import { CLUSTER, SERVER } from '../../../src/redis/options/allowed'
+import { CLUSTER, SERVER } from '../../../src/redis/target/allowed-options'
 import { textOf } from '../../kit/docs/pages'
 
 const ROOT = join(__dirname, '../../..')

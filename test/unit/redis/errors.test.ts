@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { classify, type FailureKind, isDeclined } from '../../../src/redis/errors'
+import { classify, type FailureKind, isDeclined } from '../../../src/redis/reply/errors'
 
 describe('what an error means for the command that met it', () => {
   const meanings: readonly (readonly [FailureKind, boolean, string])[] = [

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { Cluster, Redis } from 'ioredis'
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis5'
-import { CLUSTER, SERVER } from '../../../src/redis/options/allowed'
-import { resolveTarget } from '../../../src/redis/target'
+import { CLUSTER, SERVER } from '../../../src/redis/target/allowed-options'
+import { resolveTarget } from '../../../src/redis/target/target'
 
 const BUILT = dirname(require.resolve('ioredis'))
 const host = 'nowhere.invalid'

@@ -19,7 +19,7 @@ export const SOURCES: readonly Mutant[] = [
     replace: 'return false',
   },
   {
-    ...{ name: 'deaf-after-reconnect', row: 'A5', scenes: PLAIN, file: 'src/redis/subscriber.ts' },
+    ...{ name: 'deaf-after-reconnect', row: 'A5', scenes: PLAIN, file: 'src/redis/listen/subscriber.ts' },
     what: 'a broken subscription is taken for a live one',
     find: "redis.on('close', () => this.forget('idle'))",
     replace: '',

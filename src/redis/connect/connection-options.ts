@@ -1,7 +1,7 @@
 import type { RedisOptions } from 'ioredis'
 import { random } from '../../util/random'
-import { isLogin } from '../errors'
-import type { RedisTarget } from '../target'
+import { isLogin } from '../reply/errors'
+import type { RedisTarget } from '../target/target'
 
 /** Options of every connection of the client. They do not depend on the ioredis options of the caller. */
 const OWN_OPTIONS = {

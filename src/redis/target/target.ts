@@ -1,13 +1,12 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis'
-import { describe } from '../api/arguments'
-import type { RedisSource } from '../api/redis-source'
+import { describe } from '../../api/arguments'
+import type { RedisSource } from '../../api/redis-source'
 import { type AskedWhenOpening, askForCredentials, askingForTls } from './ask-when-opening'
-import { isCluster, isRedis, isSomeClient, nodesOf } from './ioredis-instance'
-import { selectedDatabase } from './ioredis-internals'
+import { isCluster, isRedis, isSomeClient, nodesOf, selectedDatabase } from './ioredis-instance'
 import { isNodeRedis, readNodeRedis } from './node-redis'
-import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './options/allowed'
-import { isPlainObject } from './options/checks'
-import { parseRedisUrl } from './options/redis-url'
+import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './allowed-options'
+import { isPlainObject } from './option-checks'
+import { parseRedisUrl } from './redis-url'
 
 const GIVEN_CLUSTER: Place = { taken: ['nodes', 'options'], ignored: [] }
 
@@ -113,15 +112,6 @@ function usesTls({ tls, enableTLSForSentinelMode: given }: RedisOptions, isWritt
       `redis.enableTLSForSentinelMode is ${given}, and redis.tls is ${tls ? '' : 'not '}given`,
     )
   return !!tls
-}
-
-/** The target with a name for its connections (CLIENT SETNAME). The name of the caller comes first, and the id stays findable. */
-export function named(target: RedisTarget, id: string): RedisTarget {
-  const { connectionName } = target.options
-  return {
-    ...target,
-    options: { ...target.options, connectionName: connectionName ? `${connectionName}:${id}` : id },
-  }
 }
 
 /** The target whose connections ask for credentials when they open. */

@@ -1,12 +1,12 @@
 import { type EventEmitter, once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
-import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
-import type { Clock } from '../util/clock'
-import { withTimeout } from '../util/timeout'
+import { RedisRefusedError, RedisUnavailableError } from '../../api/errors'
+import type { Clock } from '../../util/clock'
+import { withTimeout } from '../../util/timeout'
+import { classify, isReplyError, withoutSecrets } from '../reply/errors'
+import type { RedisTarget } from '../target/target'
 import { addressOf } from './cluster-nodes'
-import { classify, isReplyError, withoutSecrets } from './errors'
 import { primaryNamed, SelectRefusedError } from './ioredis-internals'
-import type { RedisTarget } from './target'
 
 /** In ms. */
 const LOOK_AGAIN = 250

@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'ioredis'
-import { isPlainObject } from './options/checks'
-import { parseRedisUrl } from './options/redis-url'
+import { isPlainObject } from './option-checks'
+import { parseRedisUrl } from './redis-url'
 
 /** Options of node-redis, of any of its kinds of clients. */
 type Options = Record<string, unknown>

@@ -1,7 +1,7 @@
 import type { RedisOptions } from 'ioredis'
-import type { RedisCredentials } from '../api/options'
-import { systemClock } from '../util/clock'
-import { withTimeout } from '../util/timeout'
+import type { RedisCredentials } from '../../api/options'
+import { systemClock } from '../../util/clock'
+import { withTimeout } from '../../util/timeout'
 
 /** How long a function that failed is not asked again, in ms. */
 const FAILED_FOR = 1_000

@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'ioredis'
 import { describe } from '../../api/arguments'
-import * as check from './checks'
+import * as check from './option-checks'
 
 /** A place for options: those that the client takes there, and those that it knows and ignores. */
 export interface Place {

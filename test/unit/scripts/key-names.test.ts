@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { lockChannel } from '../../../src/locks/hash-lock-kind'
 import { readWriteLockChannel } from '../../../src/locks/read-write-side'
-import { sharesSlotWithCompanions } from '../../../src/redis/names'
+import { sharesSlotWithCompanions } from '../../../src/scripts/key-names'
 
 describe('Names of keys and channels', () => {
   it('The channel of a lock has the name that Java gives it', () => {

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { Clock } from '../util/clock'
+import type { Clock } from '../../util/clock'
 
 const RECONNECT_AFTER = 50
 

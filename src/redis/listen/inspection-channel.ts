@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis'
-import { speaksResp3 } from './ioredis-internals'
-import { INSPECT_CHANNEL } from './names'
+import { speaksResp3 } from '../connect/ioredis-internals'
+import type { Inspected } from '../reports/connected-client'
 
-/** Takes a request. Returns the channel and the text of the answer, if there is one. */
-export type Inspected = (request: string) => readonly [channel: string, text: string] | undefined
+/** The channel on which an inspector asks the processes what they hold. They answer on `rlock:inspect:<id of the request>`. */
+export const INSPECT_CHANNEL = 'rlock:inspect'
 
 /**
  * Listens to inspectors on a connection that exists for something else, and answers on `commands`. Where both are one connection,

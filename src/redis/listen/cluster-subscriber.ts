@@ -1,12 +1,13 @@
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
-import type { Clock, Timer } from '../util/clock'
-import { queueMicrotask } from '../util/timers'
-import { addressOf, primaryOf } from './cluster-nodes'
-import { openNode } from './node-connection'
-import { reconnectUnless } from './reconnect'
-import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
-import type { RedisTarget } from './target'
+import type { Clock, Timer } from '../../util/clock'
+import { queueMicrotask } from '../../util/timers'
+import { addressOf, primaryOf } from '../connect/cluster-nodes'
+import { openNode } from '../connect/node-connection'
+import { reconnectUnless } from '../connect/reconnect'
+import type { ChannelEvents } from '../reports/connected-client'
+import type { RedisTarget } from '../target/target'
+import { type ChannelSource, SubscriberConnection } from './subscriber'
 
 /** How often the client reads the map of slots while a node with channels is away, in ms. */
 const REFRESH_EVERY = 500

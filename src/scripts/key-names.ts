@@ -21,9 +21,6 @@ export function requestsKey(name: string): string {
   return isInBraces ? `rlock_requests::${name}` : prefixed('rlock_requests', name)
 }
 
-/** The channel on which an inspector asks the processes what they hold. They answer on `rlock:inspect:<id of the request>`. */
-export const INSPECT_CHANNEL = 'rlock:inspect'
-
 /**
  * Whether a lock's key, channel and read timeout keys are in one cluster slot. For ordinary names they are. For names such as
  * `a}b`, `a{b` or `{}x` they are not, and Java fails with CROSSSLOT.

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { Command, type Redis } from 'ioredis'
-import { withoutPromise } from '../ioredis-internals'
+import { withoutPromise } from '../connect/ioredis-internals'
 import { coalesceWrites } from './write-coalescing'
 
 /** What RESP has between words, before one of so many bytes. Made once for the usual lengths, because strings are most of the cost. */

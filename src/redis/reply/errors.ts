@@ -1,4 +1,4 @@
-import { withoutStack } from '../util/without-stack'
+import { withoutStack } from '../../util/without-stack'
 
 /** The kind of an error, for the sender of the command. */
 export type FailureKind =

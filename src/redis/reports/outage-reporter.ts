@@ -1,6 +1,6 @@
-import { RedisRefusedError } from '../api/errors'
-import type { Clock, Moment, Timer } from '../util/clock'
-import { classify } from './errors'
+import { RedisRefusedError } from '../../api/errors'
+import type { Clock, Moment, Timer } from '../../util/clock'
+import { classify } from '../reply/errors'
 
 /** An error within this time after an answer belongs to the same outage, in ms: commands to other nodes may succeed. */
 const QUIET = 5_000

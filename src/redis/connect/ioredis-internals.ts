@@ -1,13 +1,13 @@
-import type { Cluster, ClusterNode, Command, Redis, RedisOptions } from 'ioredis'
-import { outsideRequests } from '../util/async-context'
-import type { Clock } from '../util/clock'
-import { random } from '../util/random'
-import type { AskedWhenOpening } from './ask-when-opening'
-import { isReplyError } from './errors'
+import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
+import { outsideRequests } from '../../util/async-context'
+import type { Clock } from '../../util/clock'
+import { random } from '../../util/random'
+import { isReplyError } from '../reply/errors'
+import type { AskedWhenOpening } from '../target/ask-when-opening'
 
-// All that this package needs of ioredis beyond its public events and options. Methods are replaced on connections of the
-// client only, never on a prototype and never on an instance of the caller. What happens where another version of ioredis
-// differs:
+// All that the client's own connections need of ioredis beyond its public events and options. Methods are replaced on
+// connections of the client only, never on a prototype and never on an instance of the caller, whose own hooks are in
+// `target/ioredis-instance.ts`. What happens where another version of ioredis differs:
 //
 // | what | why | if ioredis differs |
 // | --- | --- | --- |
@@ -22,8 +22,6 @@ import { isReplyError } from './errors'
 // | `connect` | sockets would belong to the request that opens them | they do |
 // | `initPromise` of a command | its promise costs 5 % of the CPU of a lock, and raw commands call back | it is made and not used |
 // | `commandQueue` | whether a broken connection has commands in flight | each is taken for one that has |
-// | `condition`, `prevCondition` | the database that a caller's instance selected | `redis` is refused with a TypeError |
-// | `startupNodes` | the nodes of a caller's cluster that has not connected | it is not recognised: a TypeError |
 
 type Method = (...args: unknown[]) => Promise<unknown>
 
@@ -290,22 +288,4 @@ export function speaksResp3(redis: Redis): boolean {
 /** How many commands the server has not answered. */
 export function unanswered(redis: Redis): number {
   return (redis as unknown as { commandQueue?: { length: number } }).commandQueue?.length ?? 1
-}
-
-/**
- * The database in which an instance of the caller is, which it may have changed by SELECT. While an instance reconnects, ioredis
- * keeps it in `prevCondition`, and `condition` has the database of the options.
- */
-export function selectedDatabase(redis: Redis): number | undefined {
-  type Condition = { select?: number } | null
-  const { condition, prevCondition } = redis as unknown as Record<string, Condition | undefined>
-  if (!condition && !prevCondition && redis.status !== 'wait')
-    throw new TypeError('the ioredis instance does not tell its database: give the address with the database')
-  return (prevCondition ?? condition)?.select ?? redis.options.db
-}
-
-/** The nodes that a cluster of the caller was made with; undefined if this is no cluster of ioredis. */
-export function startNodesOf(cluster: object): readonly ClusterNode[] | undefined {
-  const { startupNodes } = cluster as { startupNodes?: unknown }
-  return Array.isArray(startupNodes) ? startupNodes : undefined
 }

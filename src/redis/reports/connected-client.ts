@@ -1,7 +1,19 @@
-import type { Clock, Moment } from '../util/clock'
-import type { Inspected } from './inspection-channel'
+import type { Clock, Moment } from '../../util/clock'
 import type { OutageReporter } from './outage-reporter'
-import type { ChannelEvents } from './subscriber'
+
+/** The events of a source of messages. */
+export interface ChannelEvents {
+  message(channel: string, text: string): void
+  /** The server confirmed the subscription, for the first time or again after a break. */
+  confirmed(channel: string): void
+  /** The subscription broke: messages may be lost until it is confirmed again. */
+  broken(channel: string): void
+  /** The server refused to subscribe to the channel. */
+  error(error: unknown, channel: string): void
+}
+
+/** Takes a request. Returns the channel and the text of the answer, if there is one. */
+export type Inspected = (request: string) => readonly [channel: string, text: string] | undefined
 
 /** The client, as its connections see it: what they report to it. */
 export interface ConnectedClient {

@@ -1,8 +1,8 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
-import { RedissonError } from '../api/errors'
-import type { Timer } from '../util/clock'
-import { completeNatMap, primaryOf } from './cluster-nodes'
+import { RedissonError } from '../../api/errors'
+import type { Timer } from '../../util/clock'
+import { completeNatMap, primaryOf } from '../connect/cluster-nodes'
 import {
   connectOrFail,
   firstToAnswer,
@@ -11,18 +11,23 @@ import {
   tlsHint,
   unavailable,
   untilPrimary,
-} from './connect'
-import type { ConnectedClient } from './connected-client'
-import { classify, isClusterDown, isLogin, withoutSecrets } from './errors'
-import { type Answered, encode, RawCommand, rawCommandsWork } from './fast-path/raw-command'
-import type { BrokenConnection } from './fencing/fence-states'
-import { Fences } from './fencing/fences'
-import { pingOrDisconnect } from './health-check'
-import { openSocketsOutsideRequests, prepareNode, runIds, SelectRefusedError } from './ioredis-internals'
-import { openChecked } from './node-connection'
-import { connectionOptions } from './options/connection-options'
-import { reconnectUnless } from './reconnect'
-import type { RedisTarget } from './target'
+} from '../connect/connect'
+import { connectionOptions } from '../connect/connection-options'
+import { pingOrDisconnect } from '../connect/health-check'
+import {
+  openSocketsOutsideRequests,
+  prepareNode,
+  runIds,
+  SelectRefusedError,
+} from '../connect/ioredis-internals'
+import { openChecked } from '../connect/node-connection'
+import { reconnectUnless } from '../connect/reconnect'
+import { classify, isClusterDown, isLogin, withoutSecrets } from '../reply/errors'
+import type { ConnectedClient } from '../reports/connected-client'
+import type { RedisTarget } from '../target/target'
+import type { BrokenConnection } from './fence-states'
+import { Fences } from './fences'
+import { type Answered, encode, RawCommand, rawCommandsWork } from './raw-command'
 
 const READ_EVERY = 1_000
 

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis'
-import { SERVER, unknownOption } from './allowed'
+import { SERVER, unknownOption } from './allowed-options'
 
 const EXPECTED = 'expected redis://[user:password@]host:port[/database]'
 const WITH_TLS = /^(rediss|valkeys):/i

@@ -1,20 +1,10 @@
 import type { Redis } from 'ioredis'
-import type { Clock, Timer } from '../util/clock'
-import { queueMicrotask } from '../util/timers'
-import { classify } from './errors'
-import { pingOrDisconnect } from './health-check'
-import { reconnectUnless } from './reconnect'
-
-/** The events of a source of messages. */
-export interface ChannelEvents {
-  message(channel: string, text: string): void
-  /** The server confirmed the subscription, for the first time or again after a break. */
-  confirmed(channel: string): void
-  /** The subscription broke: messages may be lost until it is confirmed again. */
-  broken(channel: string): void
-  /** The server refused to subscribe to the channel. */
-  error(error: unknown, channel: string): void
-}
+import type { Clock, Timer } from '../../util/clock'
+import { queueMicrotask } from '../../util/timers'
+import { pingOrDisconnect } from '../connect/health-check'
+import { reconnectUnless } from '../connect/reconnect'
+import { classify } from '../reply/errors'
+import type { ChannelEvents } from '../reports/connected-client'
 
 /** A source of messages on channels: one connection, or several in a cluster. */
 export type ChannelSource = Pick<

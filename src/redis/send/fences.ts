@@ -1,8 +1,10 @@
 import { Cluster, type Redis } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
-import { addressOf, servingNodes } from '../cluster-nodes'
-import { classify } from '../errors'
-import { unanswered } from '../ioredis-internals'
+import { addressOf, servingNodes } from '../connect/cluster-nodes'
+import { inTime } from '../connect/connect'
+import { unanswered } from '../connect/ioredis-internals'
+import { classify } from '../reply/errors'
+import type { RedisTarget } from '../target/target'
 import { type BrokenConnection, BrokenConnections } from './fence-states'
 
 const RETRY_AFTER = 250
@@ -155,4 +157,25 @@ export class Fences {
     for (const broken of [...this.pending.keys()])
       if (!serving.has(broken.server)) this.settle(broken, 'unfenced')
   }
+}
+
+/**
+ * Emits a process warning if the server refuses what fences a broken connection, because nothing else would tell of it. Never
+ * rejects. Other missing rights are reported by the first call or the first release that needs them.
+ */
+export async function warnIfUnfenced(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
+  // No connection has this id, so none is killed.
+  const killing = redis.client('KILL', 'ID', Number.MAX_SAFE_INTEGER)
+  const asked = [redis.client('ID'), killing, redis.info('server')]
+  const answers = await Promise.allSettled(asked.map((each) => inTime<unknown>(each, target, clock)))
+  const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []))
+  const refusal = errors.find((error) => classify(error) === 'refused')
+  if (!refusal) return
+  process.emitWarning(
+    `Redis refuses the user ${target.options.username ?? 'default'} what ends a broken connection for certain ` +
+      `(${refusal.message}). A command of such a connection may arrive late: it may keep a free lock until its lease ends, or a ` +
+      'permit without a lease for ever. Two holders of a lock remain impossible. Grant the user +client|id +client|kill +info, and do not ' +
+      'rename them.',
+    { code: 'RLOCK_FENCE_REFUSED' },
+  )
 }

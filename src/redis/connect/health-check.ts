@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { Clock } from '../util/clock'
+import type { Clock } from '../../util/clock'
 
 /** A connection without an answer to a PING for this long, in ms, counts as silent and is closed. */
 const PING_TIMEOUT = 3_000

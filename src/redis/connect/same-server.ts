@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { Clock } from '../util/clock'
+import type { Clock } from '../../util/clock'
 import { runIds } from './ioredis-internals'
 
 /** Each time the name led the companion to the same other server, so this try is one of the commands. */

@@ -6,7 +6,6 @@ export type { LockCalls } from './api/lock-calls'
 export type { LockHold } from './api/lock-hold'
 export type { Lockable } from './api/lockable'
 export type { NameMapper, RedisCredentials, RedissonOptions, ShardedSubscriptionMode } from './api/options'
-export type { Permit } from './api/permit'
 export { RateType } from './api/rate-limiter-arguments'
 export type {
   InProcessServer,
@@ -16,13 +15,12 @@ export type {
   RedisSource,
   TlsSource,
 } from './api/redis-source'
-export type { RLock } from './api/rlock'
-export type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
-export type { RReadWriteLock } from './api/rread-write-lock'
 export { TimeUnit } from './api/time-unit'
+export type { RLock } from './engine/rlock'
 export type { RFairLock } from './locks/fair-lock'
 export { type FencedLockHold, FencingTokenError, type RFencedLock } from './locks/fenced-lock'
 export type { RMultiLock } from './locks/multi-lock'
+export type { RReadWriteLock } from './locks/read-write-lock'
 export type { RRedLock } from './locks/red-lock'
 export type { RunOnceOptions, RunOnceTask } from './locks/run-once'
 export {
@@ -37,5 +35,7 @@ export type { MultiLockHold } from './multi/members-hold'
 export { Redisson } from './redisson'
 export type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'
+export type { Permit } from './synchronizers/permits/permit'
+export type { RPermitExpirableSemaphore } from './synchronizers/permits/rpermit-expirable-semaphore'
 export type { RateLimiterConfig, RRateLimiter } from './synchronizers/rate-limiter'
 export type { RSemaphore } from './synchronizers/semaphore'

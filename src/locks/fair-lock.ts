@@ -1,6 +1,6 @@
-import type { RLock } from '../api/rlock'
 import type { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions, ReleaseReply } from '../engine/lock-kind'
+import type { RLock } from '../engine/rlock'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
 import { FairKind } from './fair-kind'

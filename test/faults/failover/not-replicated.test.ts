@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import type { RLock } from '../../../src/api/rlock'
+import type { RLock } from '../../../src/engine/rlock'
 import type { Redisson, TokenLock } from '../../../src/index'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { ownerOf } from '../../kit/observing'

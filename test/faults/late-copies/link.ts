@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import type { RLock } from '../../../src/api/rlock'
 import type { ClientInternals } from '../../../src/client/client'
+import type { RLock } from '../../../src/engine/rlock'
 import type { Redisson, RedissonOptions } from '../../../src/index'
 import { createRedisson } from '../../kit/clients'
 import { openProxy } from '../../kit/proxies'

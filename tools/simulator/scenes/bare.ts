@@ -1,4 +1,4 @@
-import type { RLock } from '../../../src/api/rlock'
+import type { RLock } from '../../../src/engine/rlock'
 import type { SimulatedObject } from '../judge/history'
 import { operation } from '../operation'
 import type { Caller, Scene } from '../scene'

@@ -1,4 +1,4 @@
-import type { Permit } from '../../../src/api/permit'
+import type { Permit } from '../../../src/synchronizers/permits/permit'
 import type { SimulatedObject } from '../judge/history'
 import { type Asked, abortAfter, operation } from '../operation'
 import type { Caller, Scene } from '../scene'

@@ -1,4 +1,4 @@
-import type { RLock } from '../../../src/api/rlock'
+import type { RLock } from '../../../src/engine/rlock'
 import type { Lease } from '../../../src/leases/lease'
 import type { Redisson } from '../../../src/redisson'
 import { internalsOf } from '../../../test/kit/internals'

@@ -1,27 +1,10 @@
-import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
-import type { Orphan } from '../leases/orphan-releaser'
-import { suffixed } from '../scripts/key-names'
-import { script } from '../scripts/script'
-import type { ScriptCall } from '../scripts/script-call'
-import { randomHex } from '../util/random'
-import { GRANTED } from '../waiting/attempt'
-import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
-import { asUnknown, RETRIED_FOR } from './request-record'
-import { changed, messagesOf, type Synchronizer, untilRecheck } from './synchronizer'
+import type { Orphan } from '../../leases/orphan-releaser'
+import { suffixed } from '../../scripts/key-names'
+import { script } from '../../scripts/script'
+import { asUnknown, RETRIED_FOR } from '../request-record'
+import { changed, messagesOf, type Synchronizer } from '../synchronizer'
 
-const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
-
-/** See lua/permit-expirable-semaphore/acquire.lua. */
-function decodeAcquire(raw: unknown): PermitsAnswer {
-  const [answer, free = NO_SEMAPHORE, wait = -1] = raw as number[]
-  if (answer === TAKEN) return { ...GRANTED, free }
-  // The wait ends with the next lease, or earlier: Java publishes no message when it shortens a lease.
-  const recheck = untilRecheck()
-  return { granted: false, blockedFor: wait < 0 ? recheck : Math.min(wait, recheck), free }
-}
-
-const TAKEN = 1
 
 /** A permit was in use, it was not in use, or its lease had ended. */
 const STATES = { 1: 'released', 0: 'absent', [-1]: 'expired' } as const
@@ -64,26 +47,5 @@ export function permitsOrphan(semaphore: Synchronizer, ids: readonly string[], l
   return {
     lease: lease ?? Number.POSITIVE_INFINITY,
     release: async () => void (await releasePermits(semaphore, ids, false)),
-  }
-}
-
-const ID_BYTES = 16
-/**
- * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit is acquired
- * twice.
- */
-export class LeasedPermitsAttempt extends PermitsAttempt<LeasedPermitsWanted> {
-  readonly ids = Array.from({ length: this.wanted.permits }, () => randomHex(ID_BYTES))
-
-  protected ask(): ScriptCall<PermitsAnswer> {
-    const { wanted, ids } = this
-    const { client, keys } = this.semaphore
-    const args = [wanted.leaseTime ?? 0, ...messagesOf(this.semaphore), ids.length, ...ids]
-    return client.scripts.run(ACQUIRE, keys, args, true)
-  }
-
-  undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
-    const { semaphore, ids, wanted } = this
-    semaphore.client.orphans.afterTry(permitsOrphan(semaphore, ids, wanted.leaseTime), inFlight)
   }
 }

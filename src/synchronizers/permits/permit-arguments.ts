@@ -1,4 +1,3 @@
-import { quote } from '../util/quote'
 import {
   type AcquireArguments,
   describe,
@@ -7,14 +6,15 @@ import {
   refuseAfterOptions,
   tryLockArguments,
   wholeNumber,
-} from './arguments'
+} from '../../api/arguments'
 import type {
   AcquirePermitOptions,
   LeasedPermitsOptions,
   TryAcquirePermitOptions,
   WithPermitOptions,
-} from './call-options'
-import { TimeUnit } from './time-unit'
+} from '../../api/call-options'
+import { TimeUnit } from '../../api/time-unit'
+import { quote } from '../../util/quote'
 
 export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId' | 'maxHoldTime'> {
   readonly permits: number

@@ -3,9 +3,9 @@ import type {
   LeasedPermitsOptions,
   TryAcquirePermitOptions,
   WithPermitOptions,
-} from './call-options'
+} from '../../api/call-options'
+import type { TimeUnit } from '../../api/time-unit'
 import type { Permit } from './permit'
-import type { TimeUnit } from './time-unit'
 
 /**
  * Redisson's RPermitExpirableSemaphore: a number of permits, each of which has an id and a lease. Any caller that knows the

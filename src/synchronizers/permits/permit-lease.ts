@@ -1,11 +1,9 @@
-import { inspect } from 'node:util'
-import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../api/errors'
-import type { Permit } from '../api/permit'
-import { Lease, LeaseBook, type LossReason, renewalBy } from '../leases/lease'
-import type { Moment } from '../util/clock'
-import { quote } from '../util/quote'
-import { permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
-import type { Synchronizer } from './synchronizer'
+import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../../api/errors'
+import { Lease, LeaseBook, type LossReason, renewalBy } from '../../leases/lease'
+import type { Moment } from '../../util/clock'
+import { quote } from '../../util/quote'
+import type { Synchronizer } from '../synchronizer'
+import { permitsOrphan, releasePermits, timeoutsKey } from './permit-release'
 
 const RENEWAL = renewalBy('permit-expirable-semaphore/renew', ({ leased }) => timeoutsKey(leased.key))
 
@@ -102,54 +100,5 @@ export class PermitLease extends Lease {
       this.leased.name,
       [this.id],
     )
-  }
-}
-
-/** See the interface. */
-export class AcquiredPermit implements Permit {
-  released = false
-
-  constructor(readonly lease: PermitLease) {}
-
-  get id(): string {
-    return this.lease.id
-  }
-
-  get semaphoreName(): string {
-    return this.lease.leased.name
-  }
-
-  get signal(): AbortSignal {
-    this.lease.checkLive()
-    return this.lease.signal
-  }
-
-  get isHeld(): boolean {
-    return this.lease.checkLive()
-  }
-
-  async release(): Promise<void> {
-    const { lease } = this
-    const { client } = lease.semaphore
-    if (this.released) throw lease.notHeld('it was released already')
-    client.assertNotClosed()
-    this.released = true
-    if (lease.checkLive()) return await lease.release()
-    // The server may have it all the same: a clock was set forward, or the answer to a renewal was lost.
-    if (lease.lossReason !== 'gone') lease.releaseOrphan(client.clock.now())
-    throw lease.signal.reason
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.released) await this.release()
-  }
-
-  // A log must not show the client inside, which has credentials.
-  [inspect.custom](): string {
-    return `Permit(${quote(this.semaphoreName)}, ${this.id})`
-  }
-
-  toJSON(): object {
-    return { semaphoreName: this.semaphoreName, id: this.id }
   }
 }

@@ -1,5 +1,5 @@
-import type { LockCalls } from './lock-calls'
-import type { LockHold } from './lock-hold'
+import type { LockCalls } from '../api/lock-calls'
+import type { LockHold } from '../api/lock-hold'
 
 /**
  * Redisson's RLock: a re-entrant lock on Redis, shared with Java services that use Redisson.

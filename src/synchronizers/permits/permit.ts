@@ -1,3 +1,7 @@
+import { inspect } from 'node:util'
+import { quote } from '../../util/quote'
+import type { PermitLease } from './permit-lease'
+
 /** One permit of a semaphore. Its caller holds it until it releases or loses it. Works with `await using`. */
 export interface Permit {
   /** 32 hexadecimal digits. Java can release the permit by them, too. */
@@ -24,4 +28,53 @@ export interface Permit {
   release(): Promise<void>
   /** `release()`, unless it has been called already. */
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** See the interface. */
+export class AcquiredPermit implements Permit {
+  released = false
+
+  constructor(readonly lease: PermitLease) {}
+
+  get id(): string {
+    return this.lease.id
+  }
+
+  get semaphoreName(): string {
+    return this.lease.leased.name
+  }
+
+  get signal(): AbortSignal {
+    this.lease.checkLive()
+    return this.lease.signal
+  }
+
+  get isHeld(): boolean {
+    return this.lease.checkLive()
+  }
+
+  async release(): Promise<void> {
+    const { lease } = this
+    const { client } = lease.semaphore
+    if (this.released) throw lease.notHeld('it was released already')
+    client.assertNotClosed()
+    this.released = true
+    if (lease.checkLive()) return await lease.release()
+    // The server may have it all the same: a clock was set forward, or the answer to a renewal was lost.
+    if (lease.lossReason !== 'gone') lease.releaseOrphan(client.clock.now())
+    throw lease.signal.reason
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.released) await this.release()
+  }
+
+  // A log must not show the client inside, which has credentials.
+  [inspect.custom](): string {
+    return `Permit(${quote(this.semaphoreName)}, ${this.id})`
+  }
+
+  toJSON(): object {
+    return { semaphoreName: this.semaphoreName, id: this.id }
+  }
 }

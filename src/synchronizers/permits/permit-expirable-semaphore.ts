@@ -1,11 +1,20 @@
-import { type AcquireArguments, lockArguments } from '../api/arguments'
+import { type AcquireArguments, lockArguments } from '../../api/arguments'
 import type {
   AcquirePermitOptions,
   LeasedPermitsOptions,
   TryAcquirePermitOptions,
   WithPermitOptions,
-} from '../api/call-options'
-import { PermitNotHeldError } from '../api/errors'
+} from '../../api/call-options'
+import { PermitNotHeldError } from '../../api/errors'
+import { count } from '../../api/semaphore-arguments'
+import type { TimeUnit } from '../../api/time-unit'
+import type { Client } from '../../client/client'
+import { script } from '../../scripts/script'
+import { disposeAfter } from '../../util/dispose-after'
+import { quote } from '../../util/quote'
+import { PermitsTogether, semaphoreChannel } from '../permits-attempt'
+import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from '../synchronizer'
+import { AcquiredPermit, type Permit } from './permit'
 import {
   acquireLeasedArguments,
   acquirePermitOptions,
@@ -15,19 +24,11 @@ import {
   tryAcquireLeasedArguments,
   tryPermitOptions,
   withPermitOptions,
-} from '../api/expirable-permit-arguments'
-import type { Permit } from '../api/permit'
-import type { RPermitExpirableSemaphore } from '../api/rpermit-expirable-semaphore'
-import { count } from '../api/semaphore-arguments'
-import type { TimeUnit } from '../api/time-unit'
-import type { Client } from '../client/client'
-import { script } from '../scripts/script'
-import { disposeAfter } from '../util/dispose-after'
-import { quote } from '../util/quote'
-import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
-import { AcquiredPermit, PermitLease } from './permit-lease'
-import { PermitsTogether, semaphoreChannel } from './permits-attempt'
-import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
+} from './permit-arguments'
+import { LeasedPermitsAttempt } from './permit-attempt'
+import { PermitLease } from './permit-lease'
+import { permitsOrphan, releasePermits, timeoutsKey } from './permit-release'
+import type { RPermitExpirableSemaphore } from './rpermit-expirable-semaphore'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
   const [exists, free, inUse] = raw as [number, number, number]
@@ -46,7 +47,7 @@ const NOT_IN_USE = -2
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
-/** See the interface, src/api/rpermit-expirable-semaphore.ts. */
+/** See the interface, src/synchronizers/permits/rpermit-expirable-semaphore.ts. */
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   constructor(client: Client, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const

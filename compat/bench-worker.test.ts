@@ -32,7 +32,7 @@ describeWithJava('Java as a worker of the bench', () => {
 
   after(() => server.stop())
 
-  it('The Java worker of the bench sends callers through locks, and counts what falls into the window', async () => {
+  it('The Java worker of the bench sends callers through locks and counts in the window', async () => {
     const locks = [uniqueName(), uniqueName()]
     // Long enough that a busy machine, which runs what comes first cold, does not decide.
     const order = { ...SHORT, measureMs: 1_000, scenario: 'throughput', redis: server.url, callers: 4, locks }

@@ -14,7 +14,7 @@ describeWithJava('A fair lock among processes', () => {
   const world = setUpWorld(REDISSON_VERSIONS.newest)
   afterEach(killPrograms)
 
-  it('Callers of two Node processes and a Java one are served in the order in which the server saw them come (E11)', async () => {
+  it('Callers of two Node processes and a Java one enter in order of arrival (E11)', async () => {
     const [name, log] = [uniqueName('fair'), uniqueName('log')]
     const queue = new ForeignFairLock(world.redis, name)
     const programs = { n: start(name, log), o: start(name, log) }

@@ -38,7 +38,7 @@ describeWithJava('Java and Node at different distances from the server', () => {
         [5, 5],
       ] as const)
         for (const callers of [1, 4])
-          it(`Node ${nodeMs} ms away and Java ${javaMs} ms, ${callers} ${callers > 1 ? 'callers' : 'caller'} each`, () =>
+          it(`Node at ${nodeMs} ms and Java at ${javaMs} ms, ${callers} ${callers > 1 ? 'callers' : 'caller'} each`, () =>
             shareFairly([node, java], { type, callers, distances: [nodeMs, javaMs], sectionMs: 20 }))
 
       it('eight callers of a Node process beside eight threads each of two Java processes', () =>

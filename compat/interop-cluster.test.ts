@@ -65,7 +65,7 @@ function clusterTests(
 
 function readWriteTests(sides: Sides & { cluster: ClusterSetup }, channels: Channels): void {
   for (const [holder, waiter] of BOTH_WAYS) {
-    it(`${waiter} is woken by ${holder}'s readers and writers over a ${channels} channel, on every shard`, async () => {
+    it(`${waiter} is woken by ${holder}'s readers and writers over a ${channels} channel`, async () => {
       for (const name of onEveryShard()) {
         const [holding, waiting] = [sides[holder].thread('a'), sides[waiter].thread('b')]
         for (const [held, wanted] of [
@@ -91,7 +91,7 @@ function deafTests(): void {
     const sides = inCluster(oldest, undefined, 'AUTO')
 
     for (const [holder, waiter] of BOTH_WAYS) {
-      it(`${waiter} does not hear ${holder}'s unlock() and enters when the lease it saw has run out`, async () => {
+      it(`${waiter} does not hear ${holder}'s unlock() and enters when the lease ends`, async () => {
         const [holding, waiting] = [sides[holder].thread('a'), sides[waiter].thread('b')]
         const name = uniqueName()
         await holding.lock(name, { leaseTime: 1_200 })

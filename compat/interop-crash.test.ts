@@ -59,7 +59,7 @@ function crashTests(world: World): void {
     await world.Java.thread('b').unlock(name)
   })
 
-  it('When a Node process is stopped for longer than its lease, Java enters, and the Node process notices the loss', async () => {
+  it('A Node process stopped past its lease: Java enters, and Node notices the loss', async () => {
     const name = uniqueName()
     const options = { redis: world.server.url, lockWatchdogTimeout: WATCHDOG_MS }
     const sleeper = await startNodeHolder({ options, locks: [{ name }] })
@@ -77,7 +77,7 @@ function crashTests(world: World): void {
     }
   })
 
-  it('When a Java process is stopped for longer than its lease, Node enters, and the Java process cannot release its lock', async () => {
+  it('A Java process stopped past its lease: Node enters, and Java cannot release', async () => {
     const name = uniqueName()
     const sleeper = world.Java
     await sleeper.thread('a').lock(name)

@@ -76,7 +76,7 @@ function fairTests(world: World): void {
       expect(await queueOf(world, name).left()).to.equal(0)
     })
 
-  it('Node and Java waiters of three clients enter a fair lock in the order in which they arrived (E11)', async () => {
+  it('Node and Java waiters of three clients enter a fair lock in order (E11)', async () => {
     const name = uniqueName()
     const second = await NodePeer.start({ redis: world.server.url, lockWatchdogTimeout: WATCHDOG_MS })
     try {
@@ -106,7 +106,7 @@ function fairTests(world: World): void {
     }
   })
 
-  it('A Node waiter that gives up at the head of a free fair lock notifies the Java waiter behind it (E4)', async () => {
+  it('A Node waiter that leaves a free fair lock notifies the Java waiter behind it (E4)', async () => {
     const name = uniqueName()
     const { queue, joined } = queueOf(world, name)
     await queue.take(60_000, 99)
@@ -139,7 +139,7 @@ function fairTests(world: World): void {
 function newestTests(world: World): void {
   after(killPrograms)
 
-  it('A Node process killed in the queue of a fair lock keeps Java waiting for its allowance, and no longer (E1)', async () => {
+  it('A Node process killed in a fair queue delays Java by its allowance only (E1)', async () => {
     const name = uniqueName()
     const { joined, length } = queueOf(world, name)
     await world.Java.thread('a').lock(name, FAIR)
@@ -156,7 +156,7 @@ function newestTests(world: World): void {
     await world.Node.thread('c').unlock(name, FAIR)
   })
 
-  it('A Java process killed in the queue of a fair lock keeps Node waiting for what it would have waited (E1)', async () => {
+  it('A Java process killed in a fair queue delays Node by its own wait (E1)', async () => {
     const name = uniqueName()
     const { joined } = queueOf(world, name)
     const settings = { lockWatchdogTimeout: WATCHDOG_MS }
@@ -171,7 +171,7 @@ function newestTests(world: World): void {
   })
 
   for (const [holder, other] of BOTH_WAYS)
-    it(`${holder} holds a non-reentrant fair lock and may not take it again; ${other} queues and is notified`, async () => {
+    it(`${holder} holds a non-reentrant fair lock, is refused again; ${other} queues`, async () => {
       const name = uniqueName()
       const choice = { type: 'non-reentrant-fair' } as const
       const [holding, waiting] = [world[holder].thread('a'), world[other].thread('b')]

@@ -49,7 +49,7 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
 
   describe('One name, several kinds', () => kindsTests(world))
 
-  it('A Java holder of a non-reentrant lock is refused when it asks again, and so is ours, whichever kind took the hold', async () => {
+  it('Java and ours refuse a second lock() of a non-reentrant lock, whichever kind took it', async () => {
     const type = 'nonReentrant'
     for (const held of ['nonReentrant', 'lock'] as const) {
       await a.lock(name, { type: held })
@@ -80,7 +80,7 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
     await a.unlock(name, { type })
   })
 
-  it('What a Java SpinLock releases without a message our spin lock gets at once, and our plain lock when the lease ends (N3)', async () => {
+  it('A silent release of a Java SpinLock: our spin lock enters at once, plain later (N3)', async () => {
     await a.lock(name, { type: 'spin' })
     const spinning = redisson.getSpinLock(name).acquire()
     await sleep(200)
@@ -96,7 +96,7 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
     expect(performance.now() - began, 'no message woke it').to.be.within(1_500, PROMPTLY)
   })
 
-  it('What our spin lock releases wakes a waiter of the plain lock in Java, and a Java SpinLock finds it (N3)', async () => {
+  it('A release of our spin lock wakes a plain waiter in Java, and a SpinLock finds it (N3)', async () => {
     const hold = await redisson.getSpinLock(name).acquire({ leaseTime: LEASE })
     const waiting = a.lock(name)
     await waits()
@@ -111,7 +111,7 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
     await a.unlock(name, { type: 'spin' })
   })
 
-  it('A failed try of a Java SpinLock leaves its lease on the object, and ours does not (J22, pinned)', async () => {
+  it('A failed try of a Java SpinLock leaves its lease on the object; ours does not (J22)', async () => {
     const hold = await redisson.getLock(name).acquire()
     const type = 'spin'
     expect(await a.tryLock(name, { type, waitTime: 0, leaseTime: 5_000 })).to.equal(false)
@@ -138,7 +138,7 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
       expect(await world.redis.get(counterKey)).to.equal('300')
     })
 
-  it('A fenced lock goes to Java and back, and its tokens rise by one with each grant and each re-entry', async () => {
+  it('The tokens of a fenced lock rise by one with each grant, in Java and here', async () => {
     const lock = redisson.getFencedLock(name)
     const tokens: (number | undefined)[] = []
     for (let round = 0; round < 3; round++) {
@@ -159,7 +159,7 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
     expect(tokens).to.deep.equal(Array.from({ length: 12 }, (_, index) => index + 1))
   })
 
-  it('A Java caller takes a fenced hold without expiry for its own token -1, and ours waits (J4, pinned; F6)', async () => {
+  it('Java takes a fenced hold without expiry for its own token -1; ours waits (J4, F6)', async () => {
     await redisson.getFencedLock(name).lock({ threadId: 1 })
     await world.redis.persist(name)
     expect(await a.lockAndGetToken(name)).to.equal(-1)

@@ -27,7 +27,7 @@ describeWithJava(
 )
 
 function sleepTests(world: World): void {
-  it('When a Node reader is stopped for longer than its lease, a Java writer enters, and the reader notices the loss', async () => {
+  it('A Node reader stopped past its lease: a Java writer enters, the reader notices', async () => {
     const name = uniqueName()
     const options = { redis: world.server.url, lockWatchdogTimeout: WATCHDOG_MS }
     const sleeper = await startNodeHolder({ options, locks: [{ name, ...READ }] })
@@ -46,7 +46,7 @@ function sleepTests(world: World): void {
     }
   })
 
-  it('When a Java process is stopped for longer than its leases, Node enters, and the Java process cannot release', async () => {
+  it('A Java process stopped past its leases: Node enters, and Java cannot release', async () => {
     const [read, written] = [uniqueName(), uniqueName()]
     const [java, node] = [world.Java.thread('a'), world.Node.thread('b')]
     await java.lock(read, READ)

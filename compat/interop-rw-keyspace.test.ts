@@ -57,7 +57,7 @@ function namesTests(world: World, names: readonly string[], prefix: string): voi
 
 /** A fact of 3.16.8, and of the names of read-write locks only: its mapper runs a second time over what it gave. */
 function mappedTwiceTests(world: World): void {
-  it('Java maps the name twice, so that the two sides meet only where ours is handed the mapped name', async () => {
+  it('Java maps the name twice: the sides meet where ours is handed the mapped name', async () => {
     const [java, node] = [world.Java.thread('a'), world.Node.thread('b')]
     await java.lock('order', WRITE)
     expect(await world.redis.keys('*order*')).to.deep.equal(['app:app:order'])

@@ -85,7 +85,7 @@ function readWriteQuirkTests(world: World): void {
     }
   })
 
-  it("Java's reader of two levels: 3.52.0 renews clocks that are not its own, and anyone's release throws it out", async () => {
+  it('Two levels of a reader: Java 3.52.0 renews other clocks, and any release ends it', async () => {
     const name = uniqueName()
     const [java, node] = [world.Java.thread('a'), world.Node.thread('b')]
     await java.lock(name, READ)

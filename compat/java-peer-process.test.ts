@@ -58,7 +58,7 @@ describeWithJava(
 )
 
 function faultTests(version: string): void {
-  it('The Java peer leaves its lock until the lease ends when it is killed, and its open calls reject', async () => {
+  it('A killed Java peer leaves its lock until the lease ends, and its calls reject', async () => {
     const doomed = await startJavaPeer({
       version,
       redis: server.url,

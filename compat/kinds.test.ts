@@ -91,7 +91,7 @@ describeWithJava("Java's kinds of locks beside getLock() of ours", () => {
     expect(await redis.get(`redisson_lock_token:{${name}}`)).to.equal('1')
   })
 
-  it("Java's getMultiLock(group, values) does not meet getLock() of ours: a WrongTypeError here, and Java acquires it beside our holder", async () => {
+  it('getMultiLock(group, values) of Java does not meet our getLock(): WrongTypeError here', async () => {
     const [name, client, redis] = [uniqueName(), await ours(), await openRedis()]
     await tell('lock', 'getMultiLock(group)', name)
     expect(await rejection(client.getLock(name).tryLock())).to.have.property('code', 'WRONG_TYPE')
@@ -106,7 +106,7 @@ describeWithJava("Java's kinds of locks beside getLock() of ours", () => {
     await redis.del(name)
   })
 
-  it("Java's getReadWriteLock() does not meet getLock() of ours: a WrongTypeError here, and Java acquires it beside our holder", async () => {
+  it('getReadWriteLock() of Java does not meet our getLock(): WrongTypeError here', async () => {
     const [name, client] = [uniqueName(), await ours()]
     await tell('lock', 'getWriteLock', name)
     expect(await rejection(client.getLock(name).tryLock())).to.have.property('code', 'WRONG_TYPE')

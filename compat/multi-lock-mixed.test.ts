@@ -23,7 +23,7 @@ describeWithJava('A multi lock among two Node processes and a Java one', () => {
     await closeAll()
   })
 
-  it('Multi locks of Java and Node in random orders: every process acquires them, one at a time (M1)', async () => {
+  it('Multi locks of Java and Node in random orders are acquired one at a time (M1)', async () => {
     const redis = await openRedis(server.url)
     const names = ['a', 'b', 'c'].map((name) => uniqueName(name))
     const [a, b, c] = names

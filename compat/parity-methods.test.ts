@@ -111,7 +111,7 @@ describe('the counterparts of the methods of Java', () => {
     })
   }
 
-  it('are methods of the read-write lock that getReadWriteLock() gives, and give the same side each time', async () => {
+  it('are methods of getReadWriteLock(), and give the same side each time', async () => {
     const both = (await createRedisson()).getReadWriteLock(uniqueName())
     for (const side of Object.values(READ_WRITE_METHODS)) {
       expect(both[side]()).to.be.instanceOf(ReentrantLock)

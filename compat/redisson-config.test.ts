@@ -26,7 +26,7 @@ const VERSION = REDISSON_VERSIONS.newest
 describeWithJava('The settings of a Redisson configuration', () => {
   afterEach(closeAll)
 
-  it(`The settings of a Redisson configuration are all known to fromRedissonConfig(), of Redisson ${VERSION}`, async () => {
+  it(`fromRedissonConfig() knows all settings of a configuration of Redisson ${VERSION}`, async () => {
     await using peer = await startJavaPeer({ version: VERSION, redis: (await sharedStandalone()).url })
     const settingsOf = async (name: string) => {
       const methods = await peer.describe(`org.redisson.config.${name}`)

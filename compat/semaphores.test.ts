@@ -93,7 +93,7 @@ for (const version of VERSIONS)
         expect(await theirs('availablePermits')).to.equal(0)
       })
 
-      it(`Java ${version} asleep survives permits that ours take away, and enters when they are back (S7)`, async () => {
+      it(`Java ${version} asleep survives permits that we take away, and enters later (S7)`, async () => {
         const { theirs, ours, channel } = objects()
         await ours.trySetPermits(0)
         const waiting = theirs('acquire')
@@ -104,7 +104,7 @@ for (const version of VERSIONS)
         expect(await timed(() => Promise.all([ours.release(), waiting]))).to.be.below(WOKEN_WITHIN_MS)
       })
 
-      it(`Every call leaves what Java ${version} leaves, but for the time to live that Java drops (S9)`, async () => {
+      it(`Every call leaves what Java ${version} leaves, but for a dropped TTL (S9)`, async () => {
         const { name, theirs, ours } = objects()
         const other = objects()
         const both = async (a: Promise<unknown>, b: Promise<unknown>) => {
@@ -134,7 +134,7 @@ for (const version of VERSIONS)
         expect(await redis.pttl(name)).to.be.greaterThan(0)
       })
 
-      it(`Never more than its permits are inside, of Java ${version} and Node together, and all come back`, async () => {
+      it(`Java ${version} and Node together never exceed the permits, and all come back`, async () => {
         const { name } = objects()
         await node.getSemaphore(name).trySetPermits(2)
         let inside = 0
@@ -214,7 +214,7 @@ for (const version of VERSIONS)
           expect(await theirs('getPermits')).to.equal(5)
         })
 
-        it(`A permit that renews itself is no more to Java ${version} than a leased one, and is not taken back (P7)`, async () => {
+        it(`A renewed permit is like a leased one to Java ${version}, and is kept (P7)`, async () => {
           const { theirs, ours } = objects()
           await ours.trySetPermits(1)
           const permit = await ours.acquirePermit()
@@ -264,7 +264,7 @@ for (const version of VERSIONS)
           expect(await ours.availablePermits()).to.equal(3)
         })
 
-      it(`Java ${version} waiting for a permit is woken by ours, and ours by Java's; also when a lease is shortened (P5)`, async () => {
+      it(`Java ${version} and ours wake each other for permits, and after a shorter lease (P5)`, async () => {
         const { name, theirs, ours, channel } = objects()
         await ours.trySetPermits(1)
         const mine = await ours.acquire()
@@ -320,7 +320,7 @@ for (const version of VERSIONS)
       })
 
       for (const braces of ['', '{b}c'])
-        it(`Java ${version} and ours count one latch down, and both that wait go on${braces && ', with braces in its name as well (L7)'}`, async () => {
+        it(`Java ${version} and ours count one latch down, and both waiters go on${braces && ', with braces in its name as well (L7)'}`, async () => {
           const { name, theirs, ours, channel } = objects(uniqueName('latch') + braces)
           expect(await theirs('trySetCount', 3)).to.equal(true)
           expect(await ours.trySetCount(2)).to.equal(false)

@@ -24,7 +24,7 @@ export function differenceTests(world: World): void {
     }
   })
 
-  it('a partial release sets the lease the object saw last in Java, the one of what remains in Node', async () => {
+  it("A partial release sets the object's last lease in Java, and what remains in Node", async () => {
     for (const [side, expected] of [
       ['Java', 20_000],
       ['Node', 10_000],

@@ -53,7 +53,7 @@ export function readWriteDifferenceTests(world: World): void {
     }
   })
 
-  it('a read release inside a write hold can cut the key down to a shorter read lease in Java, not in Node', async () => {
+  it('A read release within a write hold can shorten the key in Java, not in Node', async () => {
     for (const [side, expected] of [
       ['Java', 5_000],
       ['Node', LONG],
@@ -85,7 +85,7 @@ export function readWriteDifferenceTests(world: World): void {
     }
   })
 
-  it('a forced release of readers leaves their read timeout keys to the TTL in Java and deletes them in Node', async () => {
+  it('A forced release leaves read timeout keys to the TTL in Java, deletes them in Node', async () => {
     for (const [forcer, left] of [
       ['Java', 3],
       ['Node', 0],

@@ -25,7 +25,7 @@ describe('The demo with --read-write', () => {
   })
 
   describeWithJava('Beside Java', () => {
-    it('The demo with --read-write beside Java has readers together and writers alone, in plain text', async () => {
+    it('demo --read-write beside Java has readers together and writers alone, in plain text', async () => {
       const { code, stdout } = await runDemo(['--read-write', '--seconds', '4'])
       expect(stdout).to.match(PLAIN)
       expect(stdout).to.match(/^OK: readers overlapped, Node beside Java too; writers were alone/m)

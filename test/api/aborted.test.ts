@@ -33,7 +33,7 @@ describe('An acquisition with a signal', () => {
     ]
   }
 
-  it('An acquisition with a signal that has aborted already rejects with its reason, whatever that is, and sends nothing', async () => {
+  it('An acquisition with an aborted signal rejects with its reason, and sends nothing', async () => {
     const sent = new SentScripts()
     const redisson = await createRedisson({}, { transport: sent.transport })
     for (const reason of [new Error('enough'), 'a string', 0, null]) {
@@ -46,7 +46,7 @@ describe('An acquisition with a signal', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('An acquisition with a signal rejects with the reason while waiting, and the lock is not held once its holder is gone', async () => {
+  it('An acquisition that is aborted while waiting rejects, and holds nothing later', async () => {
     const redisson = await createRedisson()
     const held = await (await createRedisson()).getLock(name).acquire()
     const controller = new AbortController()

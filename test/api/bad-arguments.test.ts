@@ -67,7 +67,7 @@ describe('Arguments of the wrong kind', () => {
     await expectTypeErrors([() => redisson.getSemaphore(name).trySetPermits(2, text)], /^timeToLive must be/)
   })
 
-  it('A waitTime of a class is refused as well by every call without one: its end would look like an acquisition', async () => {
+  it('Calls without a wait refuse a waitTime of a class too: its end would look acquired', async () => {
     class Settings {
       readonly leaseTime = 5_000
       get waitTime() {

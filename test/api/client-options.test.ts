@@ -7,7 +7,7 @@ import { sharedStandalone } from '../kit/servers/index'
 describe('Redisson.create', () => {
   afterEach(closeAll)
 
-  it('Redisson.create gives every client an id of its own, a UUID of another version than those of Java', async () => {
+  it("create() gives every client a UUID of its own, of another version than Java's", async () => {
     const [one, other] = [await createRedisson(), await createRedisson()]
     expect(one.getId()).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
     expect(one.getId()).to.not.equal(other.getId())
@@ -33,7 +33,7 @@ describe('Redisson.create', () => {
     expect((await rejection(redisson.getLock(name).lock())).code).to.equal('REDISSON_SHUTDOWN')
   })
 
-  it('Redisson.create warns of a lockWatchdogTimeout below a second, which may be meant in seconds', async () => {
+  it('create() warns of a lockWatchdogTimeout below a second, perhaps meant in seconds', async () => {
     const warnings: (Error & { code?: string })[] = []
     const note = (warning: Error) => warnings.push(warning)
     process.on('warning', note)
@@ -68,7 +68,7 @@ describe('Redisson.create', () => {
       'await() of a latch': (client, name) => client.getCountDownLatch(`${name}:l`).await(),
     }
     for (const [call, wait] of Object.entries(busy))
-      it(`${call} rejects with LockTimeoutError after the waitTime of the client, and holds nothing`, async () => {
+      it(`${call} rejects with LockTimeoutError after the client's waitTime`, async () => {
         const name = uniqueName('options')
         const holder = await createRedisson()
         const redisson = await createRedisson({ waitTime: 100 })

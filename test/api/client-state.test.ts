@@ -16,7 +16,7 @@ describe('What a client says of itself', () => {
   })
   afterEach(closeAll)
 
-  it('holds() lists the holds of a client: kind, name, owner as in Redis, and whether the watchdog renews it', async () => {
+  it('holds() lists the holds of a client: kind, name, owner in Redis, renewed or not', async () => {
     const lock = await redisson.getLock(name).acquire()
     const fenced = await redisson.getFencedLock(`${name}:fenced`).acquire({ leaseTime: 20_000 })
     const read = await redisson.getReadWriteLock(`${name}:rw`).readLock().acquire()
@@ -45,7 +45,7 @@ describe('What a client says of itself', () => {
     })
   })
 
-  it('Every connection has the name of its client, so that CLIENT LIST shows which process holds a lock', async () => {
+  it('Every connection has the name of its client, as CLIENT LIST shows', async () => {
     const server = await startStandalone()
     try {
       const own = await createRedisson({ redis: server.url })

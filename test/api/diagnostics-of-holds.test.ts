@@ -65,7 +65,7 @@ describe('The diagnostics of holds', () => {
     write: (client) => client.getReadWriteLock(name).writeLock(),
   }
   for (const [kind, getLock] of Object.entries(kinds))
-    it(`Diagnostics tell of a wait, a hold and its release in this order for a lock of the kind ${kind}`, async () => {
+    it(`Diagnostics tell of wait, hold and release in order, kind ${kind}`, async () => {
       const hold = await getLock(redisson).acquire()
       await hold.unlock()
       expect(order()).to.deep.equal(['waits', 'waited', 'holds', 'held'])
@@ -113,7 +113,7 @@ describe('The diagnostics of holds', () => {
     },
   }
   for (const [kind, acquire] of Object.entries(renewing))
-    it(`Diagnostics tell of a renewal of the kind ${kind}, with the owner and the key of its hold`, async () => {
+    it(`Diagnostics tell of a renewal with owner and key, kind ${kind}`, async () => {
       await acquire(redisson)
       await waitUntil('a renewal', () => only('renewal').length > 0)
       const [first] = only('renewal')
@@ -161,7 +161,7 @@ describe('The diagnostics of holds', () => {
     ])
   })
 
-  it('Diagnostics tell how a hold ended: lost with its reason, expired, left to its lease at a shutdown', async () => {
+  it('Diagnostics tell how a hold ended: lost and why, expired, left at a shutdown', async () => {
     const lost = redisson.getLock(name)
     await lost.lock()
     await lost.forceUnlock()
@@ -251,7 +251,7 @@ describe('The diagnostics of holds', () => {
     expect(await program.exit).to.not.equal(0)
   })
 
-  it('A subscriber that is told of the end of a permit finds its signal aborted, and its release() says why (V142)', async () => {
+  it('The end of a permit is told with its signal aborted, and release() says why (V142)', async () => {
     const semaphore = redisson.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(1)
     const permit = await semaphore.acquirePermit({ leaseTime: 100 })
@@ -267,7 +267,7 @@ describe('The diagnostics of holds', () => {
     expect((await told!.error).name).to.equal('PermitNotHeldError')
   })
 
-  it('Diagnostics of a hold are published in the async context of its caller, also that of a loss; renewals in none', async () => {
+  it("Diagnostics come in the caller's async context, also of a loss; renewals in none", async () => {
     await requests.run('request', () => redisson.getLock(name).lock())
     await waitUntil('a renewal', () => only('renewal').length > 0)
     await (await openRedis()).del(name)

@@ -27,7 +27,7 @@ describe('The page of the diagnostics channels', () => {
     await closeAll()
   })
 
-  it('The page of the diagnostics channels has every field that their messages carry, and no other', async () => {
+  it('The diagnostics page has every field that the messages carry, and no other', async () => {
     const fields = documented()
     expect([...fields.keys()]).to.include.members(['tracing:rlock:hold:error', 'rlock:renew'])
     const redisson = await createRedisson({ lockWatchdogTimeout: 2_400 })

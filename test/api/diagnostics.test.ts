@@ -66,7 +66,7 @@ describe('The diagnostics channels', () => {
     expect(only('held')).to.have.lengthOf(1)
   })
 
-  it('A subscriber of the end of a hold finds that its client has nothing left of the lock (V145)', async () => {
+  it("A subscriber of a hold's end finds nothing of the lock left in its client (V145)", async () => {
     const live: number[] = []
     const look = () => live.push(keptBy(redisson).live)
     channel('tracing:rlock:hold:asyncEnd').subscribe(look)
@@ -169,7 +169,7 @@ describe('The diagnostics channels', () => {
     expect(only('held')[0]).to.include({ name, kind: 'lock', outcome: 'lost', reason: 'forced' })
   })
 
-  it('Diagnostics are published in the async context of the caller, and may bind a store of their own', async () => {
+  it("Diagnostics come in the caller's async context, and may bind a store of their own", async () => {
     const requests = new AsyncLocalStorage<string>()
     const contexts: (string | undefined)[] = []
     const spans = new AsyncLocalStorage<unknown>()

@@ -39,7 +39,7 @@ describe('A key that holds no plain lock', () => {
   const contents = async () => [await redis.dumpBuffer(name), (await redis.pttl(name)) > 0]
 
   for (const [title, make] of FOREIGN) {
-    it(`A key that holds no lock (${title}) is a WrongTypeError to every call that reads it, and stays as it is`, async () => {
+    it(`A key that holds no lock (${title}) is a WrongTypeError to every call`, async () => {
       await make(redis, name)
       const before = await contents()
       const lock = redisson.getLock(name)
@@ -77,7 +77,7 @@ describe('A key that holds no plain lock', () => {
       expect(await contents()).to.deep.equal(before)
     })
 
-    it(`A key that holds no lock (${title}), put in place of a lock that is held here, is neither renewed, counted nor deleted`, async () => {
+    it(`A key that holds no lock (${title}) is neither renewed, counted nor deleted`, async () => {
       const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
       const lock = brief.getLock(name)
       const lost = new Promise<unknown>((resolve) => brief.on('lockLost', resolve))
@@ -93,7 +93,7 @@ describe('A key that holds no plain lock', () => {
       })
     })
 
-    it(`A key that holds no lock (${title}), met by a release or a re-entry before any renewal, is left as it is`, async () => {
+    it(`A key that holds no lock (${title}), met by a release, stays as it is`, async () => {
       const lock = redisson.getLock(name)
       await redisson.run(async () => {
         await lock.lock()
@@ -131,7 +131,7 @@ describe('A key that holds no plain lock', () => {
     })
   })
 
-  it('forceUnlock() of a key whose field is no text rejects, and does not ask again and again (V26)', async () => {
+  it('forceUnlock() of a key whose field is no text rejects, and does not repeat (V26)', async () => {
     const sent = new SentScripts()
     const client = await createRedisson({}, { transport: sent.transport })
     await redis.hset(name, Buffer.from([0xff, 0xfe]), 1)

@@ -46,7 +46,7 @@ describe('A client that answers inspectors', function () {
 
   const listening = async (redis: Redis) => Number((await redis.pubsub('NUMSUB', 'rlock:inspect'))[1])
 
-  it('A client that answers inspectors tells its holds and its waiters, with since when and its label', async () => {
+  it('A client that answers inspectors tells holds and waiters, since when, and its label', async () => {
     const [holder, waiter] = [await create({ label: 'web 1' }), await create()]
     const name = uniqueName()
     const hold = await holder.getLock(name).acquire()
@@ -84,7 +84,7 @@ describe('A client that answers inspectors', function () {
     await nested
   })
 
-  it('A client that answers inspectors costs an idle client one SUBSCRIBE and no further connection', async () => {
+  it('Answering inspectors costs an idle client one SUBSCRIBE and no connection more', async () => {
     await listener.config('RESETSTAT')
     const before = Number(/connected_clients:(\d+)/.exec(await listener.info('clients'))![1])
     await create({ inspectable: false })
@@ -198,7 +198,7 @@ describe('A client in a cluster that answers inspectors', function () {
   }
   const urlsOf = async () => (await sharedCluster()).nodes.map(({ host, port }) => `redis://${host}:${port}`)
 
-  it('A client in a cluster that answers inspectors tells its waiters on the connection that waits', async () => {
+  it('A client in a cluster tells inspectors its waiters on the waiting connection', async () => {
     const urls = await urlsOf()
     const create = () => createRedisson({ redis: { nodes: urls } })
     const [holder, waiter] = [await create(), await create()]
@@ -232,7 +232,7 @@ describe('A client in a cluster that answers inspectors', function () {
     if (!hold.signal.aborted) await once(hold.signal, 'abort')
   })
 
-  it('A client in a cluster takes no request for an answer: its locks work while it is asked a thousand times', async () => {
+  it('A client in a cluster takes no request for an answer: locks work amid a thousand', async () => {
     const urls = await urlsOf()
     const client = await createRedisson({ redis: { nodes: urls } })
     await answerOf(client, urls)
@@ -252,7 +252,7 @@ describe('A client in a cluster that answers inspectors', function () {
     await flooded
   })
 
-  it('A client in a cluster that speaks RESP2 does not listen on a connection for commands, and locks as any other', async () => {
+  it('A client that speaks RESP2 in a cluster locks as any other while it is asked', async () => {
     const urls = await urlsOf()
     const client = await createRedisson({
       redis: { nodes: urls, options: { redisOptions: { protocol: 2 } } },

@@ -64,7 +64,7 @@ describe('A function under a lock that returns before its work begins', () => {
         await section(() => [what])
       })
 
-  it('A stream that can be written to, such as the response of Express, is a result like any other', async () => {
+  it('A stream that can be written to, as an Express response, is a result like any other', async () => {
     const server = createServer((_, response) => {
       redisson.getLock(name).withLock((): ServerResponse => response.end('done'))
     })

@@ -44,7 +44,7 @@ describe('A LockHold', () => {
     await later!.unlock()
   })
 
-  it('isHeld compares times when it is read: a lease that ended while the event loop was blocked is over', async () => {
+  it('isHeld compares times when read: a lease that ended in a blocked event loop is over', async () => {
     const hold = await redisson.getLock(name).acquire({ leaseTime: 60 })
     blockEventLoop(80)
     // No timer had a chance to fire.
@@ -56,7 +56,7 @@ describe('A LockHold', () => {
     expect(sent.names).to.deep.equal([])
   })
 
-  it('After a blocked event loop isHeld is right at once, and a signal that was read before aborts in the next turn', async () => {
+  it('After a blocked event loop isHeld is right at once, and signals abort next turn', async () => {
     const hold = await redisson.getLock(name).acquire({ leaseTime: 60 })
     const { signal } = hold
     blockEventLoop(80)

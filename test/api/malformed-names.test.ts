@@ -19,7 +19,7 @@ describe('A name that is no well-formed Unicode', () => {
         expect(() => get(redisson, name)).to.throw(TypeError, JSON.stringify(name))
     })
 
-    it(`A name that is no well-formed Unicode is a TypeError of ${getter} where nameMapper.map gives it`, async () => {
+    it(`A mapped name that is no well-formed Unicode is a TypeError of ${getter}`, async () => {
       const redisson = await createRedisson({ nameMapper: { map: (name) => name.slice(0, 3) } })
       expect(() => get(redisson, '😀😀')).to.throw(TypeError, /nameMapper\.map.*\\ud83d/)
       get(redisson, 'abcd')

@@ -40,7 +40,7 @@ describe('A name in a message', () => {
     return errors.map(({ message }) => message)
   }
 
-  it('A name in a message has no raw control character, and nothing that breaks or turns its line (V19)', async () => {
+  it('A name in a message has no raw control character and breaks no line (V19)', async () => {
     for (const message of await said(`${uniqueName()}${HARMFUL}`)) {
       expect(message).not.to.match(RAW)
       if (!message.includes('nameMapper')) expect(message).to.contain('\\u202e')

@@ -88,7 +88,7 @@ describe('Names of locks', () => {
     for (const hold of holds) await hold.unlock()
   })
 
-  it('A name mapper maps each name once, for keys and channels alike, and the API shows the unmapped name (C11)', async () => {
+  it('A name mapper maps keys and channels once; the API shows the unmapped name (C11)', async () => {
     const asked: string[] = []
     const mapped = await createRedisson({
       nameMapper: {
@@ -131,7 +131,7 @@ describe('Names of locks', () => {
     expect(await redis.exists(key)).to.equal(0)
   })
 
-  it('Names of locks must be mapped to names: a mapper that fails or gives none is an error of getLock', async () => {
+  it('A name mapper that fails or gives no name is an error of getLock', async () => {
     for (const map of [() => '', () => undefined, () => 5] as never[]) {
       const client = await createRedisson({ nameMapper: { map } })
       expect(() => client.getLock('x')).to.throw(TypeError, /nameMapper/)
@@ -146,7 +146,7 @@ describe('Names of locks', () => {
     expect(() => failing.getLock('x')).to.throw('no such tenant')
   })
 
-  it('A name in which a part is missing or is an object is refused by every getter: all such names would be one', () => {
+  it('Every getter refuses a name in which a part is missing or an object', () => {
     const getters = [
       'getLock',
       'getReadWriteLock',

@@ -16,7 +16,7 @@ describe('withLock()', () => {
   })
   afterEach(closeAll)
 
-  it('withLock() waits for the function even when the hold is lost, and its error goes before the loss', async () => {
+  it('withLock() waits for the function of a lost hold, and its error goes first', async () => {
     const failure = new Error('failed inside')
     let finished = false
     const rejected = redisson.getLock(name).withLock(async () => {

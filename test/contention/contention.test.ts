@@ -11,7 +11,7 @@ const LEASE_MS = 10_000
 describe('Contention for one lock', () => {
   afterEach(closeAll)
 
-  it('50 concurrent callers of one process lose none of 10,000 updates and none waits for a lease (guarantee 1)', async () => {
+  it('50 callers of one process lose none of 10,000 updates, without waits for a lease', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: LEASE_MS })
     const redis = await openRedis()
     const [name, counterKey] = [uniqueName(), uniqueName('counter')]
@@ -25,7 +25,7 @@ describe('Contention for one lock', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('4 processes of 4 concurrent callers lose none of 10,000 updates and none waits for a lease (guarantee 1)', async () => {
+  it('4 processes of 4 callers lose none of 10,000 updates, without waits for a lease', async () => {
     const { url } = await sharedStandalone()
     const redis = await openRedis()
     const [lock, counterKey] = [uniqueName(), uniqueName('counter')]

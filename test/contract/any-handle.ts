@@ -139,7 +139,7 @@ export function anyHandleSuite(kind: HandleKind) {
       },
     )
 
-    it(`The section of a ${a} gives the value or the error of its function, and releases either way`, async () => {
+    it(`The section of a ${a} gives its value or error, and releases either way`, async () => {
       expect(await own.within(async (handle) => [handle.isHeld, await held()])).to.deep.equal([true, 1])
       expect(await held()).to.equal(0)
       expect(await own.within(() => 'synchronous')).to.equal('synchronous')
@@ -164,7 +164,7 @@ export function anyHandleSuite(kind: HandleKind) {
       expect(await held()).to.equal(0)
     })
 
-    it(`The section of a ${a} that is lost rejects with the value of its function, or with the error of that`, async () => {
+    it(`The lost section of a ${a} rejects with its value or its error`, async () => {
       const lost = await rejection(
         own.within(async () => {
           await kind.vanish(redis, name)

@@ -77,7 +77,7 @@ export function idempotencySuite(primitive: Primitive) {
       await gone()
     })
 
-    it(`A release of a ${a} that is sent again does not release the owner that acquired it in between (C1)`, async () => {
+    it(`A resent release of a ${a} does not release the next owner (C1)`, async () => {
       const lock = lockOf(await clientBehindProxy())
       await lock.lock()
       const other = await createRedisson({ redis: scene.server.url })
@@ -117,7 +117,7 @@ export function idempotencySuite(primitive: Primitive) {
       await gone()
     })
 
-    it(`A ${a} acquired for a call that was aborted before its lost reply was resent is released (guarantee 4)`, async () => {
+    it(`A ${a} that is acquired for an aborted call by a resent command is released`, async () => {
       const redisson = await clientBehindProxy()
       const abort = new AbortController()
       const dropped = proxy.dropNextReply(aboutTheLock)
@@ -131,14 +131,14 @@ export function idempotencySuite(primitive: Primitive) {
       await waitUntil('it is released', async () => (await redis.exists(name)) === 0)
     })
 
-    it(`unlock() of a ${a} whose hold was gone for another reason rejects with LockLostError (guarantee 4)`, async () => {
+    it(`unlock() of a ${a} that was gone otherwise rejects with LockLostError`, async () => {
       const lock = lockOf(await clientBehindProxy())
       await lock.lock()
       await redis.del(name)
       expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
     })
 
-    it(`An acquisition of a ${a} in flight is released when it is aborted, though its reply is late (A8)`, async () => {
+    it(`An aborted acquisition of a ${a} in flight is released on a late reply (A8)`, async () => {
       const lock = lockOf(await clientBehindProxy())
       const controller = new AbortController()
       proxy.stallReplies()
@@ -224,7 +224,7 @@ export function idempotencySuite(primitive: Primitive) {
       return { redisson, copies }
     }
 
-    it(`Late copies of old commands change nothing of another client's hold of a ${a} (guarantee 4)`, async () => {
+    it(`Late copies change nothing of another client's hold of a ${a} (guarantee 4)`, async () => {
       const { redisson, copies } = await copying()
       const lock = lockOf(redisson)
       await redisson.run(async () => {
@@ -250,7 +250,7 @@ export function idempotencySuite(primitive: Primitive) {
       expect(messages).to.equal(0)
     })
 
-    it(`Late copies of old commands change nothing of a newer hold of the same caller of a ${a} (guarantee 4)`, async () => {
+    it(`Late copies change nothing of a newer hold of the same caller of a ${a}`, async () => {
       const { redisson, copies } = await copying()
       const lock = lockOf(redisson)
       const who = { threadId: 1 }
@@ -270,7 +270,7 @@ export function idempotencySuite(primitive: Primitive) {
       await gone()
     })
 
-    it(`A late copy of a partial release shortens no lease of a newer level of a ${a} (guarantee 4)`, async () => {
+    it(`A late partial release of a ${a} shortens no lease of a newer level`, async () => {
       const { redisson, copies } = await copying()
       const lock = lockOf(redisson)
       await redisson.run(async () => {

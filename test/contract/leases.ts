@@ -27,7 +27,7 @@ export function leasesSuite(primitive: Primitive) {
     const onTop = (outer: number, inner: number) =>
       primitive.addsLeases ? outer + inner : Math.max(outer, inner)
 
-    it(`The lease of one caller of a ${a} is not the lease of the next one on the same object (B4)`, async () => {
+    it(`The lease of one caller of a ${a} is not that of the next (B4)`, async () => {
       const redisson = await scene.open({}, DEFAULT)
       const lock = scene.lockOf(redisson)
       await lock.lock(LONG)
@@ -56,7 +56,7 @@ export function leasesSuite(primitive: Primitive) {
       })
     })
 
-    it(`A partial unlock() of a ${a} leaves the lease of the remaining levels, not the default (B5)`, async () => {
+    it(`A partial unlock() of a ${a} leaves the lease of the other levels (B5)`, async () => {
       const redisson = await scene.open({}, DEFAULT)
       const lock = scene.lockOf(redisson)
       await redisson.run(async () => {
@@ -73,7 +73,7 @@ export function leasesSuite(primitive: Primitive) {
       await primitive.expectNothingLeft(scene.redis, scene.name)
     })
 
-    it(`A partial unlock() of a ${a} through another object leaves the lease of the remaining levels (B5)`, async () => {
+    it(`A partial unlock() of a ${a} by another object leaves the right lease (B5)`, async () => {
       const redisson = await scene.open({}, DEFAULT)
       await redisson.run(async () => {
         await scene.lockOf(redisson).lock(LONG)
@@ -83,7 +83,7 @@ export function leasesSuite(primitive: Primitive) {
       })
     })
 
-    it(`A shorter inner lease of a ${a} never shortens the outer one, and a longer one ends with its level (guarantee 6)`, async () => {
+    it(`An inner lease of a ${a} never shortens the outer one (guarantee 6)`, async () => {
       const redisson = await scene.open({}, DEFAULT)
       const lock = scene.lockOf(redisson)
       await redisson.run(async () => {
@@ -113,7 +113,7 @@ export function leasesSuite(primitive: Primitive) {
       })
     })
 
-    it(`A level of a ${a} without a lease is renewed under an explicit lease that has ended (guarantee 6)`, async () => {
+    it(`A level of a ${a} without a lease is renewed under an ended lease`, async () => {
       const brief = await scene.open({}, 2_000)
       const lock = scene.lockOf(brief)
       await brief.run(async () => {
@@ -127,7 +127,7 @@ export function leasesSuite(primitive: Primitive) {
       })
     })
 
-    it(`A caller of a ${a} whose explicit lease ended starts afresh, and each of its levels is answered (guarantee 5)`, async () => {
+    it(`A caller of a ${a} whose lease ended starts afresh, each level answered`, async () => {
       const redisson = await scene.open({}, DEFAULT)
       const lock = scene.lockOf(redisson)
       await redisson.run(async () => {

@@ -144,7 +144,7 @@ export function ownershipSuite(primitive: Primitive) {
       expect(await holds()).to.deep.equal({ [primitive.ownerField(redisson.getId(), threadId)]: 1 })
     })
 
-    it(`An acquisition of a ${a} is given up by its signal, before it waits or while it waits (A8)`, async () => {
+    it(`A signal gives up an acquisition of a ${a}, before or in its wait (A8)`, async () => {
       await primitive.blocker(redis, name).take(60_000)
       const reason = new Error('enough')
       expect(await rejection(lock.lock({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
@@ -202,7 +202,7 @@ export function ownershipSuite(primitive: Primitive) {
       expect(await lock.isLocked()).to.equal(false)
     })
 
-    it(`unlock() of a ${a} that is free, held by another or released already is an error that names it (C4)`, async () => {
+    it(`unlock() of a ${a} that is not held is an error that names it (C4)`, async () => {
       const refused = async (state: string) => {
         for (const call of [
           () => lock.unlock(),
@@ -227,7 +227,7 @@ export function ownershipSuite(primitive: Primitive) {
       await gone()
     })
 
-    it(`A forced release of a ${a} ends the holds of its own client at once: signal, event, no renewal (C5)`, async () => {
+    it(`A forced release of a ${a} ends its own client's holds at once (C5)`, async () => {
       const brief = await createRedisson({ lockWatchdogTimeout: 600 })
       const losses: LockLostEvent[] = []
       brief.on('lockLost', (event) => losses.push(event))

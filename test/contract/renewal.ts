@@ -32,7 +32,7 @@ export function renewalSuite(primitive: Primitive) {
       await primitive.expectNothingLeft(scene.redis, scene.name)
     })
 
-    it(`The watchdog of a ${a} tries again after a renewal that the server refused, and reports each outage once (B1, B11)`, async function () {
+    it(`The watchdog of a ${a} retries a refused renewal, reported once (B1, B11)`, async function () {
       skipInMemory(this, NO_USERS)
       await scene.redis.call('ACL', 'SETUSER', 'shaky', 'on', '>secret', '~*', '&*', '+@all')
       const url = scene.server.url.replace('redis://', 'redis://shaky:secret@')
@@ -84,7 +84,7 @@ export function renewalSuite(primitive: Primitive) {
       await hold.unlock()
     })
 
-    it(`A ${a} whose renewal is refused until its deadline is lost at the deadline, without spinning (B1)`, async () => {
+    it(`A ${a} that cannot be renewed is lost at its deadline, no spinning (B1)`, async () => {
       const clock = new JumpingClock()
       const transport = tapped((sent) =>
         sent.name === RENEW ? Promise.reject(new Error('NOPERM not now')) : sent.pass(),
@@ -222,7 +222,7 @@ export function renewalSuite(primitive: Primitive) {
       for (const hold of holds.slice(3)) await hold.unlock()
     })
 
-    it(`A holder of a ${a} notices at its next renewal that another client released it by force (C5)`, async () => {
+    it(`A holder of a ${a} notices a forced release at its next renewal (C5)`, async () => {
       const redisson = await scene.open({}, 1_500)
       const lost = scene.lossesOf(redisson)
       const hold = await scene.lockOf(redisson).acquire()

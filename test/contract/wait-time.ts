@@ -19,7 +19,7 @@ export function waitTimeSuite(primitive: Primitive) {
   describe(`Waiting for a ${a}`, () => {
     const scene = sceneOf(primitive)
 
-    it(`tryLock() of a ${a} answers false when its wait is over, neither earlier nor much later (A7)`, async () => {
+    it(`tryLock() of a ${a} answers false when its wait is over (A7)`, async () => {
       await scene.blocker.take(LEASE)
       const lock = scene.lockOf(await scene.open())
       expect(await timed(async () => expect(await lock.tryLock(300)).to.equal(false))).to.be.within(
@@ -49,7 +49,7 @@ export function waitTimeSuite(primitive: Primitive) {
       expect(await waiting).to.equal(true)
     })
 
-    it(`After tryLock() of a ${a} answered false it is not held, though its last attempt was granted late (A7)`, async () => {
+    it(`A ${a} is not held after tryLock() false, though granted late (A7)`, async () => {
       await scene.blocker.take(LEASE)
       // The woken attempt is in flight when the wait ends, and the server answers it far too late.
       const redisson = await scene.withAttempt(3, (sent) => sleep(2_000).then(sent.pass))
@@ -115,7 +115,7 @@ export function waitTimeSuite(primitive: Primitive) {
       await (await waiting).unlock()
     })
 
-    it(`A waiter for a ${a} whose key has no expiry does not spin, and is woken by the message (A10)`, async () => {
+    it(`A waiter for a ${a} without expiry is woken, and does not spin (A10)`, async () => {
       await scene.blocker.take()
       const scripts = new ScriptCounter()
       const waiting = scene.lockOf(await scene.open({ transport: scripts.transport })).acquire()
@@ -147,7 +147,7 @@ export function waitTimeSuite(primitive: Primitive) {
     // Where each waiter has a channel of its own, each is notified by itself.
     if (primitive.waitersListening) return
 
-    it(`A hundred waiters for a ${a} send one attempt for each message, and listen once (A12, A13)`, async () => {
+    it(`100 waiters for a ${a} try once a message, and listen once (A12, A13)`, async () => {
       const warnings: string[] = []
       const warn = (warning: Error) => warnings.push(warning.name)
       process.on('warning', warn)

@@ -94,7 +94,7 @@ export function waitingSuite(waitable: Waitable) {
       await nothingIsLeftIn(redisson)
     })
 
-    it(`A caller that is aborted while its try for a ${a} is in flight leaves at once, and leaves nothing (A8)`, async () => {
+    it(`A caller aborted while it tries for a ${a} leaves at once (A8)`, async () => {
       const [granted, answer] = [latch(), latch()]
       const redisson = await clientWithTap(async (sent) => {
         const reply = await sent.pass()
@@ -134,7 +134,7 @@ export function waitingSuite(waitable: Waitable) {
         await nothingIsLeftIn(redisson)
       })
 
-    it(`A caller that is aborted while it sleeps before a ${a} leaves at once, and acquires nothing later (A8)`, async () => {
+    it(`A caller aborted while it sleeps before a ${a} leaves at once (A8)`, async () => {
       await waitable.close(redis, name)
       const { redisson, asleep } = await client()
       const abort = new AbortController()
@@ -204,7 +204,7 @@ export function waitingSuite(waitable: Waitable) {
       ['shutdown()', undefined],
       ['shutdown() without a timeout', { timeout: 0 }],
     ] as const)
-      it(`${kind} rejects a caller whose try for a ${a} is in flight, and nothing stays acquired (V12)`, async () => {
+      it(`${kind} rejects a caller whose try for a ${a} is in flight (V12)`, async () => {
         const [granted, answer] = [latch(), latch()]
         const redisson = await clientWithTap(async (sent) => {
           const reply = await sent.pass()

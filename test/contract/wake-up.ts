@@ -44,7 +44,7 @@ export function wakeUpSuite(primitive: Primitive) {
       expect(await timed(() => scene.lockOf(redisson).lock())).to.be.lessThan(PROMPTLY)
     })
 
-    it(`A waiter for a ${a} does not miss a message between its second attempt and its sleep (A1)`, async () => {
+    it(`A waiter for a ${a} misses no message between try and sleep (A1)`, async () => {
       await scene.blocker.take(LEASE)
       const redisson = await scene.withAttempt(2, async (sent) => {
         const answer = await sent.pass()
@@ -60,7 +60,7 @@ export function wakeUpSuite(primitive: Primitive) {
       ['just before its try is sent', true],
       ['just as its attempt is granted', false],
     ] as const)
-      it(`A waiter for a ${a} that is woken and aborted ${when} passes the wake-up to the next (A2)`, async () => {
+      it(`A waiter for a ${a} woken and aborted ${when} wakes the next (A2)`, async () => {
         await scene.blocker.take(LEASE)
         const abort = new AbortController()
         const woken = latch()
@@ -94,7 +94,7 @@ export function wakeUpSuite(primitive: Primitive) {
         await primitive.expectNothingLeft(scene.redis, scene.name)
       })
 
-    it(`A waiter for a ${a} whose wait ends as it is woken passes the wake-up to other processes (A2)`, async () => {
+    it(`A waiter for a ${a} whose wait ends when woken wakes others (A2)`, async () => {
       await scene.blocker.take(LEASE)
       const redisson = await scene.withAttempt(3, async (sent) => {
         const answer = await sent.pass()
@@ -112,7 +112,7 @@ export function wakeUpSuite(primitive: Primitive) {
       expect(await timed(() => second)).to.be.lessThan(PROMPTLY)
     })
 
-    it(`Of many waiters for a ${a} that leave as they are woken, the one that stays is served (A2)`, async () => {
+    it(`Of waiters for a ${a} that leave when woken, one is served (A2)`, async () => {
       await scene.blocker.take(LEASE)
       const lock = scene.lockOf(await scene.open())
       const leaving = new AbortController()
@@ -173,7 +173,7 @@ export function wakeUpSuite(primitive: Primitive) {
       await waitUntil('it is unsubscribed', async () => (await scene.listening()) === 0, 5_000)
     })
 
-    it(`A release of a ${a} while the subscriber is disconnected wakes the waiter when it is back (A5)`, async () => {
+    it(`A release of a ${a} without a subscriber wakes when it is back (A5)`, async () => {
       await scene.blocker.take(LEASE)
       const waiting = scene.lockOf(await scene.open()).acquire()
       await scene.waits()
@@ -189,7 +189,7 @@ export function wakeUpSuite(primitive: Primitive) {
       expect(await timed(() => waiting)).to.be.lessThan(PROMPTLY)
     })
 
-    it(`A release of a ${a} while all connections are broken wakes the waiter when they are back (A5)`, async () => {
+    it(`A release of a ${a} without connections wakes when they are back (A5)`, async () => {
       await scene.blocker.take(LEASE)
       const proxy = await openProxy(scene.server)
       const waiting = scene.lockOf(await scene.open({}, undefined, proxy.url)).acquire()
@@ -204,7 +204,7 @@ export function wakeUpSuite(primitive: Primitive) {
       expect(await timed(() => waiting)).to.be.lessThan(PROMPTLY)
     })
 
-    it(`A waiter for a ${a} acquires when the lease of a dead holder ends, without a message (A6)`, async () => {
+    it(`A waiter for a ${a} acquires when a dead holder's lease ends (A6)`, async () => {
       const lock = scene.lockOf(await scene.open())
       const acquiring = async () => {
         await scene.blocker.take(700)

@@ -8,7 +8,7 @@ describe('The README as the front door', () => {
     expect(text.trimEnd().split('\n').length).to.be.at.most(130)
   })
 
-  it('The first section of the README is Try it: two commands in a clone, and the picture of the demo', () => {
+  it("The first section of the README is Try it: two commands, and the demo's picture", () => {
     const [, first = ''] = text.split(/^## /m)
     expect(first).to.match(/^Try it\n/)
     for (const shown of ['npm ci && npm run demo', 'npm ci && npm test', 'docs/pictures/demo.svg'])

@@ -49,7 +49,7 @@ describe('The rights that docs/operations/security.md lists', () => {
     return log.map((fields) => `${fields[7]}, a ${fields[3]}`)
   }
 
-  it('The rights that docs/operations/security.md lists are enough for locks that wait, renew, re-enter and are forced', async () => {
+  it('The listed rights are enough for locks that wait, renew, re-enter and are forced', async () => {
     const [one, other] = [await client(), await client()]
     const errors: Error[] = []
     for (const each of [one, other]) each.on('error', (error) => errors.push(error))
@@ -91,7 +91,7 @@ describe('The rights that docs/operations/security.md lists', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('The rights that docs/operations/security.md lists are enough for names with braces, of every object (V18)', async () => {
+  it('The listed rights are enough for names with braces, of every object (V18)', async () => {
     const [one, other] = [await client(), await client()]
     const errors: Error[] = []
     for (const each of [one, other]) each.on('error', (error) => errors.push(error))
@@ -139,7 +139,7 @@ describe('The rights that docs/operations/security.md lists', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('The rights that docs/operations/security.md lists are enough in a cluster, with those that it lists for one', async () => {
+  it('The listed rights are enough in a cluster, with those that it lists for one', async () => {
     const user = ['user rlock on >secret', ...RIGHTS, ...IN_A_CLUSTER].join(' ')
     const cluster = await startCluster({ config: [user] })
     try {
@@ -173,7 +173,7 @@ describe('The rights that docs/operations/security.md lists', () => {
     }
   })
 
-  it('The rights that docs/operations/security.md lists for sentinels are enough for a lock through them', async () => {
+  it('The listed rights for sentinels are enough for a lock through them', async () => {
     const setup = await startSentinel()
     const { sentinels, name } = setup
     try {
@@ -205,7 +205,7 @@ describe('The rights that docs/operations/security.md lists', () => {
     }
   })
 
-  it('The rights that docs/operations/security.md lists for operators show a lock, and free it with those for that', async () => {
+  it('The listed rights for operators show a lock, and free it with those for that', async () => {
     await redis.call('ACL', 'SETUSER', 'operator', 'reset', 'on', '>secret', ...TO_LOOK)
     await (await client()).getLock('lock:42').lock()
     const commands = examples('sh')

@@ -56,7 +56,7 @@ describe('The examples', function () {
   })
 
   for (const file of ['express.ts', 'fastify.ts', 'koa.ts'])
-    it(`The example ${file} answers 409 while the order is being paid, and ends after the request in flight`, async () => {
+    it(`The example ${file} answers 409 during a payment, and ends after it`, async () => {
       const example = run(file)
       const address = await example.ready()
       const pay = async (id: number) => {
@@ -76,7 +76,7 @@ describe('The examples', function () {
       await endsWell(example)
     })
 
-  it('The example nestjs.ts pays an order twice, one after the other, and ends after the request in flight', async () => {
+  it('The example nestjs.ts pays an order in turn, and ends after the request in flight', async () => {
     const example = run('nestjs.ts')
     const address = await example.ready()
     const pay = async () => {
@@ -178,7 +178,7 @@ describe('The examples', function () {
     await endsWell(example)
   })
 
-  it('The example bullmq.ts runs the jobs of one order one after the other, and ends after the job in flight', async () => {
+  it('The example bullmq.ts runs the jobs of one order in turn, and ends after the last', async () => {
     const example = run('bullmq.ts')
     await waitUntil('the worker runs', () => example.lines.length > 0)
     const connection = { url: server.url }

@@ -27,7 +27,7 @@ describe('A partial release without an answer', () => {
   })
 
   for (const [side, { of, rival }] of Object.entries(SIDES))
-    it(`A partial release of a ${side} whose reply is lost leaves its holder in Redis no longer than the remaining levels need (guarantees 1 and 5)`, async () => {
+    it(`A partial release of a ${side} with a lost reply leaves no longer lease than needed`, async () => {
       const server = await sharedStandalone()
       const proxy = await openProxy(server)
       const redisson = await createRedisson({ redis: `redis://127.0.0.1:${proxy.port}` })

@@ -10,7 +10,7 @@ describe('An outage in the middle of a re-entry', () => {
     await closeProxies()
   })
 
-  it('A re-entry without an answer that outlives its hold does not leave the key for its lease (guarantee 8)', async () => {
+  it('An unanswered re-entry that outlives its hold does not leave the key for its lease', async () => {
     const server = await sharedStandalone()
     const redis = await openRedis(server.url)
     const proxy = await openProxy(server)

@@ -5,7 +5,7 @@ import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 describe('A read hold with a level whose lease has ended', () => {
   afterEach(closeAll)
 
-  it('is told of its end when the release of its last living level is sent, and not after the answer (V119)', async () => {
+  it("is told of its end when its last level's release is sent, not answered (V119)", async () => {
     const redisson = await createRedisson()
     const reader = redisson.getReadWriteLock(uniqueName('ended-read')).readLock()
     await redisson.run(async () => {

@@ -44,7 +44,7 @@ describe('the leases of nested levels', () => {
     })
   })
 
-  it('A longer inner lease outlasts the watchdog of an outer level, and is cut back with its unlock() (guarantee 6)', async () => {
+  it('A longer inner lease outlasts the outer watchdog, and ends with its unlock()', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 900 })
     const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
@@ -60,7 +60,7 @@ describe('the leases of nested levels', () => {
     })
   })
 
-  it('A read hold whose outer lease ran out below an inner level ends with the unlock() of that level, and its caller starts afresh (guarantee 6)', async () => {
+  it("A read hold whose outer lease ran out ends with its inner level's unlock()", async () => {
     const redisson = await createRedisson()
     let losses = 0
     redisson.on('lockLost', () => losses++)
@@ -79,7 +79,7 @@ describe('the leases of nested levels', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 
-  it('An inner level of a read hold that ran out is released far from the server as well (guarantee 6)', async () => {
+  it('An inner level of a read hold that ran out is released far from the server too', async () => {
     let releases = 0
     const transport = tapped(async (sent) => {
       await sleep(10)
@@ -99,7 +99,7 @@ describe('the leases of nested levels', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 
-  it('The watchdog of an inner level ends with it, and the outer lease then runs out (guarantee 6)', async () => {
+  it('The watchdog of an inner level ends with it, and the outer lease then runs out', async () => {
     const scripts = new ScriptCounter()
     const redisson = await createRedisson({ lockWatchdogTimeout: 600 }, { transport: scripts.transport })
     const lock = redisson.getLock(uniqueName())
@@ -118,7 +118,7 @@ describe('the leases of nested levels', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 
-  it('A renewal that arrives after the unlock() of its level does not keep the lock beyond the outer lease (V192)', async () => {
+  it('A renewal after the unlock() of its level keeps the lock no longer (V192)', async () => {
     const [sent, released] = [latch(), latch()]
     const transport = tapped(async (script) => {
       if (script.name !== 'lock/renew') return await script.pass()

@@ -34,7 +34,7 @@ describe('a lost lock', () => {
     return { redisson, lost, failed }
   }
 
-  it('After an event loop blocked past the lease, the first question about the hold answers that it is lost (B10)', async () => {
+  it('After an event loop blocked past the lease, the first question answers lost (B10)', async () => {
     const { redisson, lost } = await lossesOf(600)
     const lock = redisson.getLock(uniqueName())
     const hold = await lock.acquire()
@@ -74,7 +74,7 @@ describe('a lost lock', () => {
     await aborted
   })
 
-  it('A key that is gone is reported as a loss, and the lock is not acquired again in silence (B8)', async () => {
+  it('A key that is gone is reported lost, and the lock is not acquired again (B8)', async () => {
     const { redisson, lost } = await lossesOf(900)
     const lock = redisson.getLock(uniqueName())
     const hold = await lock.acquire()
@@ -161,7 +161,7 @@ describe('a lost lock', () => {
     expect(lost).to.deep.equal([])
   })
 
-  it('A loss is noticed before Redis lets another client in, though the connection is silent (guarantee 5)', async () => {
+  it('A loss is noticed before Redis lets another in, though the connection is silent', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const { redisson, lost, failed } = await lossesOf(1_500, proxy.url)
     const lock = redisson.getLock(uniqueName())
@@ -189,7 +189,7 @@ describe('a lost lock', () => {
     expect(await other.getLock(lock.getName()).isLocked()).to.equal(true)
   })
 
-  it('A loss is noticed before Redis lets another client in, though the server is unreachable (guarantee 5)', async () => {
+  it('A loss is noticed before Redis lets another in, though the server is away', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const { redisson, lost, failed } = await lossesOf(1_500, proxy.url)
     const lock = redisson.getLock(uniqueName())
@@ -205,7 +205,7 @@ describe('a lost lock', () => {
     expect(failed).to.have.length(1)
   })
 
-  it('An acquisition answered after its deadline is confirmed before the caller gets it (guarantee 5)', async () => {
+  it('An acquisition answered past its deadline is confirmed first (guarantee 5)', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const { redisson } = await lossesOf(30_000, proxy.url)
     const name = uniqueName()
@@ -225,7 +225,7 @@ describe('a lost lock', () => {
   })
 
   for (const kind of ['a plain lock', 'a multi lock'])
-    it(`A child thread whose level of ${kind} was lost acquires nothing before its unlock() (guarantee 5)`, async () => {
+    it(`A child whose level of ${kind} was lost acquires nothing before its unlock()`, async () => {
       const { redisson } = await lossesOf(30_000)
       const name = uniqueName()
       const [lock, other] = [redisson.getLock(name), redisson.getLock(uniqueName())]

@@ -52,7 +52,7 @@ describe('A hold that ends while it is re-entered', () => {
 
   for (const kind of ['lock', 'fencedLock', 'readLock', 'writeLock'] as const)
     for (const answer of ['re-entered', 'gone'] as const)
-      it(`A lock() that re-enters while the explicit lease ends starts afresh, as a later one does: ${kind}, the server answers ${answer}`, async () => {
+      it(`A lock() while the lease ends starts afresh: ${kind}, answer ${answer}`, async () => {
         const clock = new JumpingClock()
         const redis = await openRedis()
         const name = uniqueName()
@@ -96,7 +96,7 @@ describe('A hold that ends while it is re-entered', () => {
         )
       })
 
-  it('A reader that re-enters while its lease and that of its write hold end starts afresh, and does not wait for its own write hold', async () => {
+  it('A reader that re-enters as its leases end starts afresh, and waits for no own hold', async () => {
     const clock = new JumpingClock()
     const redis = await openRedis()
     const name = uniqueName()
@@ -122,7 +122,7 @@ describe('A hold that ends while it is re-entered', () => {
   })
 
   for (const leaseTime of [undefined, LEASE])
-    it(`A re-entry that finds the lock gone after the deadline wakes the local waiters: leaseTime ${leaseTime}`, async () => {
+    it(`A re-entry that finds the lock gone wakes local waiters: leaseTime ${leaseTime}`, async () => {
       const clock = new JumpingClock()
       const redis = await openRedis()
       const name = uniqueName()

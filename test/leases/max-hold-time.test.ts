@@ -41,7 +41,7 @@ describe('maxHoldTime (guarantees 5 and 6)', () => {
     )
   const leaseOf = async (kind: Primitive, name: string) => Math.max(...(await kind.timesToLive(redis, name)))
 
-  it('A hold is renewed up to its maxHoldTime, no lease ends later, and its holder is told before', async () => {
+  it('A hold is renewed up to its maxHoldTime, no lease ends later, it is told before', async () => {
     const limit = 2_600
     const redisson = await open({ lockWatchdogTimeout: 1_500 })
     const lost: object[] = []
@@ -115,7 +115,7 @@ describe('maxHoldTime (guarantees 5 and 6)', () => {
     })
   })
 
-  it('A limited re-entry below a hold without a limit is a TypeError, and the hold stays as it was', async () => {
+  it('A limited re-entry below an unlimited hold is a TypeError, and the hold stays', async () => {
     const redisson = await open()
     await each(REENTRANT, async (kind) => {
       const lock = kind.create(redisson, uniqueName())

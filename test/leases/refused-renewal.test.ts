@@ -88,7 +88,7 @@ describe('A right that is missing inside a script', () => {
       await (hold.unlock?.() ?? hold.release?.())
     })
 
-  it('A key to which the right is taken away costs the other locks of the client no renewal (V129)', async () => {
+  it('A key whose right is taken away costs the other locks no renewal (V129)', async () => {
     const [mine, taken] = ['mine', 'taken'].map((prefix) => uniqueName(prefix)) as [string, string]
     const redisson = await asApp()
     redisson.on('error', () => {})

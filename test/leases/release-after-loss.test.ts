@@ -34,7 +34,7 @@ describe('A hold whose deadline has passed', () => {
   const freed = () => waitUntil('its key is gone', async () => (await redis.exists(name)) === 0, 5_000)
 
   for (const leaseTime of [undefined, HOUR])
-    it(`release() of a permit ${leaseTime ? 'with a lease of its own' : 'of the watchdog'} frees it after the wall clock was set forward (V108)`, async () => {
+    it(`release() of a permit ${leaseTime ? 'with a lease of its own' : 'of the watchdog'} frees it after a clock set forward (V108)`, async () => {
       const semaphore = (await client()).getPermitExpirableSemaphore(name)
       await semaphore.trySetPermits(1)
       const permit = await semaphore.acquirePermit({ leaseTime })
@@ -51,7 +51,7 @@ describe('A hold whose deadline has passed', () => {
   // The explicit lease of a plain lock ends by itself, on the server.
   for (const [kind, side] of Object.entries(sides))
     for (const leaseTime of kind === 'lock' ? [undefined] : [undefined, 60_000])
-      it(`A ${kind} ${leaseTime ? 'with a lease of its own' : 'of the watchdog'} is free after the wall clock was set forward`, async () => {
+      it(`A ${kind} ${leaseTime ? 'with a lease of its own' : 'of the watchdog'} is free after the clock was set forward`, async () => {
         const lock = side(await client())
         await lock.lock({ leaseTime, threadId: 1 })
         clock.jumped = HOUR
@@ -70,7 +70,7 @@ describe('A hold whose deadline has passed', () => {
   })
 
   for (const first of ['read', 'write'] as const)
-    it(`unlock() of a hold whose deadline has passed lets others write and read where its caller read beside it, the ${first} lock released first`, async () => {
+    it(`unlock() past the deadline lets others write and read, the ${first} lock first`, async () => {
       const rw = (await createRedisson({}, { transport: sent.transport })).getReadWriteLock(name)
       await rw.writeLock().lock({ leaseTime: 300, threadId: 1 })
       await rw.readLock().lock({ threadId: 1 })
@@ -85,7 +85,7 @@ describe('A hold whose deadline has passed', () => {
       expect(sent.of('write-lock/release')).to.equal(1)
     })
 
-  it('unlock() of a write hold whose deadline has passed lets other readers in beside the read hold of its caller', async () => {
+  it("unlock() of a late write hold lets other readers in beside its caller's read hold", async () => {
     const other = (await createRedisson()).getReadWriteLock(name)
     const rw = (await createRedisson()).getReadWriteLock(name)
     await rw.writeLock().lock({ leaseTime: 300, threadId: 1 })
@@ -99,7 +99,7 @@ describe('A hold whose deadline has passed', () => {
     await freed()
   })
 
-  it('unlock() of a read hold whose outer lease ran out below an inner level leaves nothing of it among other readers', async () => {
+  it('unlock() of a read hold whose outer lease ran out leaves nothing among readers', async () => {
     const other = await (await createRedisson()).getReadWriteLock(name).readLock().acquire()
     const lock = (await createRedisson()).getReadWriteLock(name).readLock()
     await lock.lock({ leaseTime: 300, threadId: 1 })
@@ -141,7 +141,7 @@ describe('A hold whose deadline has passed', () => {
     })
   })
 
-  it('unlock() of a hold whose deadline has passed sends nothing where its lease has surely ended, nor where the server said that it is gone', async () => {
+  it('unlock() past the deadline sends nothing where the lease has surely ended', async () => {
     const redisson = await client()
     const brief = await redisson.getLock(name).acquire({ leaseTime: 50 })
     await sleep(120)
@@ -153,7 +153,7 @@ describe('A hold whose deadline has passed', () => {
     expect(sent.of('lock/release')).to.equal(0)
   })
 
-  it('unlock() of a hold whose deadline has passed frees the lock behind a renewal whose answer was lost, as soon as the server is back', async () => {
+  it('unlock() past the deadline frees the lock behind a renewal with a lost answer', async () => {
     // Known, or what is held back would be the answer that it is not.
     await redis.script('LOAD', luaSources['lock/renew'])
     const proxy = await openProxy(await sharedStandalone())

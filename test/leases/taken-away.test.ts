@@ -90,7 +90,7 @@ describe('A renewed lock that is taken away on the server', () => {
     await hold.unlock()
   })
 
-  it('Behind Sentinel a forced release is noticed at the next renewal, and no renewal causes another one (C5)', async () => {
+  it('Behind Sentinel a renewal notices a forced release, and causes no other one (C5)', async () => {
     const setup = await sharedSentinel()
     const scripts = new ScriptCounter()
     const redisson = await createRedisson(

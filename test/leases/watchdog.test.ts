@@ -27,7 +27,7 @@ describe('the watchdog', () => {
   const create = (transport?: ScriptCounter['transport'], lockWatchdogTimeout = WATCHDOG) =>
     createRedisson({ redis: server.url, lockWatchdogTimeout }, transport ? { transport } : {})
 
-  it('The watchdog renews a hold whose acquisition was answered late before holds that were answered sooner', async () => {
+  it('The watchdog renews a hold answered late before holds answered sooner', async () => {
     const name = uniqueName()
     const redisson = await create(
       tapped(({ name: script, keys, pass }) => {
@@ -48,7 +48,7 @@ describe('the watchdog', () => {
     await Promise.all([hold.unlock(), sooner.unlock()])
   })
 
-  it('The watchdog renews thousands of locks in bounded batches without blocking the event loop (B6)', async () => {
+  it('The watchdog renews thousands of locks in batches, and blocks no event loop (B6)', async () => {
     const COUNT = 5_000
     const sizes: number[] = []
     const transport = tapped((sent) => {

@@ -12,7 +12,7 @@ const SERVED = 200
 describe('A crowd before a fair lock', () => {
   const scene = fairScene()
 
-  it('5,000 waiters of one process have a place each, send nothing but refreshes, and are served in order (E11)', async function () {
+  it('5,000 waiters of a process have a place each, only refresh, and enter in order (E11)', async function () {
     this.timeout(240_000)
     // A process that gets little of its cores takes longer for 5,000 first tries than a call may wait by default.
     const redisson = await createRedisson({ redis: scene.server.url }, { unavailableAfter: 30_000 })
@@ -54,7 +54,7 @@ describe('A crowd before a fair lock', () => {
 describe('A non-reentrant fair lock', () => {
   const scene = fairScene()
 
-  it('A caller that holds a non-reentrant fair lock is refused, through the fair lock of that name it re-enters', async () => {
+  it('A non-reentrant fair lock refuses its holder, which the fair lock lets re-enter', async () => {
     const redisson = await scene.open()
     const lock = redisson.getNonReentrantFairLock(scene.name)
     await redisson.run(async () => {
@@ -76,7 +76,7 @@ describe('A non-reentrant fair lock', () => {
     await scene.nothingIsLeft()
   })
 
-  it('Callers of a non-reentrant fair lock queue, and a second copy of its acquisition is no re-entry (N1)', async () => {
+  it('Callers of a non-reentrant fair lock queue; a second copy is no re-entry (N1)', async () => {
     const transport = tapped(async (sent) => {
       if (sent.name === 'fair-lock/acquire') await sent.pass()
       return await sent.pass()

@@ -15,7 +15,7 @@ const FIVE_MINUTES = 300_000
 describe('A fair lock and what is beside it', () => {
   const scene = fairScene()
 
-  it('A release of a fair lock with an empty queue wakes the waiters of the plain lock of that name', async () => {
+  it('A release of a fair lock without a queue wakes waiters of the plain lock', async () => {
     const hold = await scene.lockOf(await scene.open()).acquire()
     const plain = (await scene.open()).getLock(scene.name)
     const acquired = plain.acquire()
@@ -27,7 +27,7 @@ describe('A fair lock and what is beside it', () => {
     expect(await timed(() => acquired)).to.be.lessThan(AT_ONCE)
   })
 
-  it('The last waiter for a fair lock that leaves just as it is notified passes the message on to the plain lock of that name', async () => {
+  it('The last fair waiter that leaves when notified passes the message to the plain lock', async () => {
     for (let round = 0; round < 5; round++) {
       const hold = await scene.lockOf(await scene.open()).acquire()
       const controller = new AbortController()
@@ -51,14 +51,14 @@ describe('A fair lock and what is beside it', () => {
     }
   })
 
-  it('A waiter for a fair lock learns at its next refresh that a plain lock of that name was released', async () => {
+  it('A waiter for a fair lock learns of a plain release at its next refresh', async () => {
     const hold = await (await scene.open()).getLock(scene.name).acquire()
     const { acquired } = await scene.waiting(scene.lockOf(await scene.open(), ALLOWANCE))
     await hold.unlock()
     expect(await timed(() => acquired)).to.be.lessThan(AT_NEXT_REFRESH)
   })
 
-  it('A caller re-enters and releases a fair lock through the plain lock of that name, and the head is let in', async () => {
+  it('The plain lock re-enters and releases a fair lock, and the head is let in', async () => {
     const redisson = await scene.open()
     const plain = redisson.getLock(scene.name)
     await redisson.run(async () => {
@@ -83,7 +83,7 @@ describe('A fair lock and what is beside it', () => {
     expect(await timed(() => acquired)).to.be.lessThan(AT_ONCE)
   })
 
-  it('A Java waiter that heads the queue of a free lock is notified by the next refresh of those behind it (E1, E4)', async () => {
+  it('The next refresh notifies a Java head of the queue of a free lock (E1, E4)', async () => {
     await scene.java.take()
     const head = await scene.java.enter(2, FIVE_MINUTES)
     const heard: string[] = []
@@ -123,7 +123,7 @@ describe('A fair lock and what is beside it', () => {
     expect(await timed(() => acquired)).to.be.lessThan(AT_ONCE)
   })
 
-  it('A key of the queue that holds something else is a WrongTypeError, and a hold is released all the same', async () => {
+  it('A queue key that holds something else is a WrongTypeError, and unlock() works', async () => {
     const lock = scene.lockOf(await scene.open())
     const hold = await lock.acquire()
     await scene.redis.set(scene.java.queue, 'text')

@@ -13,7 +13,7 @@ const AT_ONCE = 1_000
 describe('Places in the queue of a fair lock', () => {
   const scene = fairScene()
 
-  it('Callers of two clients enter a fair lock in the order in which they arrived at the server (E11)', async () => {
+  it('Callers of two clients enter a fair lock in order of arrival (E11)', async () => {
     const [one, other] = [await scene.open(), await scene.open()]
     const hold = await scene.lockOf(one).acquire()
     const entered: number[] = []
@@ -40,7 +40,7 @@ describe('Places in the queue of a fair lock', () => {
     expect(await lock.tryLock()).to.equal(true)
   })
 
-  it('Waiters whose clients were cut off keep those behind waiting for their allowance, and no longer (E1)', async () => {
+  it('Waiters whose clients were cut off delay those behind by their allowance only (E1)', async () => {
     const hold = await scene.lockOf(await scene.open()).acquire()
     const proxy = await openProxy(scene.server)
     for (let dead = 0; dead < 3; dead++)
@@ -51,7 +51,7 @@ describe('Places in the queue of a fair lock', () => {
     expect(await timed(() => acquired)).to.be.lessThan(ALLOWANCE + 1_000)
   })
 
-  it('A dead waiter behind a Java waiter that has had its turn costs an allowance, not what Java would wait (E1)', async () => {
+  it("A dead waiter behind a past Java turn costs an allowance, not Java's wait (E1)", async () => {
     await scene.java.take(30_000)
     await scene.java.enter(2, 300_000)
     const proxy = await openProxy(scene.server)
@@ -101,7 +101,7 @@ describe('Places in the queue of a fair lock', () => {
     expect(entered).to.deep.equal([0, 1, 2])
   })
 
-  it('Fifty waiters before a free lock whose head is dead send little, and enter when its place lapses (E3)', async () => {
+  it('Fifty waiters behind a dead head send little, and enter when its place lapses (E3)', async () => {
     const redisson = await scene.open()
     await scene.java.take()
     await scene.java.enter(2, 3_000)
@@ -123,7 +123,7 @@ describe('Places in the queue of a fair lock', () => {
     expect(entered).to.deep.equal(queued.map((_, number) => number))
   })
 
-  it('A head that aborts as it is notified of a free lock passes it to the next, of whichever client (E4)', async () => {
+  it('A head that aborts when notified passes a free lock to the next client (E4)', async () => {
     await scene.java.take()
     const abort = new AbortController()
     const first = await scene.waiting(scene.lockOf(await scene.open()), abort.signal)
@@ -151,7 +151,7 @@ describe('Places in the queue of a fair lock', () => {
     ear.disconnect()
   })
 
-  it('unlock() of a hold whose key is gone rejects with LockLostError, and notifies the head all the same (E10)', async () => {
+  it('unlock() of a hold that is gone rejects as lost, and notifies the head (E10)', async () => {
     const hold = await scene.lockOf(await scene.open()).acquire()
     const next = await scene.waiting(scene.lockOf(await scene.open()))
     await scene.redis.del(scene.name)

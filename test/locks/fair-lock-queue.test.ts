@@ -81,7 +81,7 @@ describe('The queue of a fair lock', () => {
         expect(failures).to.be.lessThan(2)
       })
 
-    it('A try of a fair lock that its leaving has overtaken is taken out of the queue again (E5, E6)', async () => {
+    it('A try of a fair lock that its leaving overtook is taken out again (E5, E6)', async () => {
       const transport = tapped(async (sent) => {
         if (sent.name === 'fair-lock/acquire' && sent.args[3] === 1) await sleep(200)
         return await sent.pass()
@@ -112,7 +112,7 @@ describe('The queue of a fair lock', () => {
       copies.length = 0
     })
 
-    it('A late copy of a try of a fair lock that enters an owner after all is taken out by the next refresh (E6)', async () => {
+    it('A late try that enters an owner after all is taken out by a refresh (E6)', async () => {
       const redisson = await scene.open(internals)
       await scene.java.take()
       const staying = await scene.waiting(scene.lockOf(redisson, ALLOWANCE))
@@ -137,7 +137,7 @@ describe('The queue of a fair lock', () => {
       }
     }
 
-    it('Java and ours that join, leave and acquire at random put no place further ahead than the waits before it (E7)', async () => {
+    it('Random moves of Java and ours put no place ahead of the waits before it (E7)', async () => {
       const LEASE = 30_000
       const WAIT = 300_000
       await scene.java.take(LEASE)
@@ -221,7 +221,7 @@ describe('The queue of a fair lock', () => {
       })
   })
 
-  it('A child that waits for a fair lock re-enters the hold of its parent that acquires it first (guarantee 3)', async () => {
+  it('A child that waits for a fair lock re-enters what its parent acquires first', async () => {
     const redisson = await scene.open()
     const lock = scene.lockOf(redisson)
     await scene.java.take()
@@ -237,7 +237,7 @@ describe('The queue of a fair lock', () => {
     await scene.nothingIsLeft()
   })
 
-  it('shutdown() takes the places of all waiters out of the queue of a fair lock (E5, guarantee 9)', async () => {
+  it('shutdown() takes all waiters out of the queue of a fair lock (E5, guarantee 9)', async () => {
     const redisson = await scene.open()
     await scene.java.take()
     const waiting = Array.from({ length: 50 }, () => rejection(scene.lockOf(redisson).lock()))

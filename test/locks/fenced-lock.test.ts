@@ -44,7 +44,7 @@ describe('A fenced lock', () => {
   })
   afterEach(closeAll)
 
-  it('A hold that was taken as a plain lock draws a token of its own, and a plain re-entry leaves the token (F1)', async () => {
+  it('A plain hold draws a token of its own, and a plain re-entry leaves the token (F1)', async () => {
     const earlier = await (await createRedisson()).getFencedLock(name).withLock(({ token }) => token)
     await redisson.run(async () => {
       await redisson.getLock(name).lock()
@@ -60,7 +60,7 @@ describe('A fenced lock', () => {
     })
   })
 
-  it('A fenced lock numbers its grants from 1, each greater than all before, whichever way it is acquired', async () => {
+  it('A fenced lock numbers its grants from 1, each greater than all before', async () => {
     const lock = redisson.getFencedLock(name)
     expect(await lock.getToken()).to.equal(0)
     expect(await lock.lockAndGetToken()).to.equal(1)
@@ -88,7 +88,7 @@ describe('A fenced lock', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('tryLockAndGetToken() of a fenced lock is one try without a wait, and waits where it has a wait', async () => {
+  it('tryLockAndGetToken() is one try without a wait, and waits where it has one', async () => {
     const lock = redisson.getFencedLock(name)
     const other = (await createRedisson()).getFencedLock(name)
     const hold = await other.acquire()
@@ -100,7 +100,7 @@ describe('A fenced lock', () => {
     expect(await waiting).to.equal(2)
   })
 
-  it('A holder of a fenced lock that was overtaken has a token below that of its successor, and getToken() is not it (F1)', async () => {
+  it('A holder that was overtaken has a lower token than its successor (F1)', async () => {
     const a = await redisson.getFencedLock(name).acquire({ leaseTime: 300 })
     await waitUntil('its lease ended', async () => (await redis.exists(name)) === 0, 5_000, 5)
     const b = await (await createRedisson()).getFencedLock(name).acquire()
@@ -110,7 +110,7 @@ describe('A fenced lock', () => {
     await b.unlock()
   })
 
-  it('A re-entry of a fenced lock draws a token, and every level of its owner answers with the newest (F2)', async () => {
+  it('A re-entry of a fenced lock draws a token, and every level has the newest (F2)', async () => {
     const resource = new Map<string, { token: number; owner: number }>()
     const write = ({ token, threadId }: FencedLockHold) => {
       const last = resource.get(name)
@@ -135,7 +135,7 @@ describe('A fenced lock', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('The answer to an acquisition that was given up raises no error event if it comes after that to a later one (V195)', async () => {
+  it('A late answer to a given-up acquisition raises no error event (V195)', async () => {
     const [granted, later] = [latch(), latch()]
     let acquisitions = 0
     const transport = tapped(async (script) => {
@@ -162,7 +162,7 @@ describe('A fenced lock', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('A counter that was lost goes on above the last token seen, and raises the error event once (guarantee 4)', async () => {
+  it('A lost counter goes on above the last token seen, with one error event', async () => {
     const lock = redisson.getFencedLock(name)
     for (let grant = 1; grant <= 3; grant++) await lock.withLock(() => {})
     await redis.del(counter)
@@ -183,7 +183,7 @@ describe('A fenced lock', () => {
     expect(errors).to.have.length(2)
   })
 
-  it('A re-entry of a fenced lock sets a counter forward that was set back, and raises the event (guarantee 4)', async () => {
+  it('A re-entry sets a counter forward that was set back, and raises the event', async () => {
     const lock = redisson.getFencedLock(name)
     await redis.set(counter, 40)
     await redisson.run(async () => {
@@ -194,7 +194,7 @@ describe('A fenced lock', () => {
     })
   })
 
-  it('A grant of a fenced lock that is confirmed, and answers with its token once more, raises no error event (F3)', async () => {
+  it('A confirmed grant of a fenced lock with the same token raises no error event (F3)', async () => {
     const clock = new VirtualClock()
     let isLate = true
     const transport = tapped(async (sent) => {
@@ -238,7 +238,7 @@ describe('A fenced lock', () => {
     })
   })
 
-  it('A counter of a fenced lock that is used up, or holds no number, is an error, and nothing is acquired', async () => {
+  it('A counter that is used up or holds no number is an error, and nothing is acquired', async () => {
     const lock = redisson.getFencedLock(name)
     await redis.set(counter, Number.MAX_SAFE_INTEGER - 1)
     const hold = await lock.acquire({ threadId: 1 })
@@ -284,7 +284,7 @@ describe('A fenced lock', () => {
     expect(await other.tryLockAndGetToken()).to.equal(2)
   })
 
-  it('A holder by getLock draws no token of the fenced lock of its name, and both exclude each other', async () => {
+  it('A holder by getLock draws no token of the fenced lock, and both exclude', async () => {
     const plain = await redisson.getLock(name).acquire()
     expect(await redisson.getFencedLock(name).tryLockAndGetToken()).to.equal(undefined)
     expect(await redis.exists(counter)).to.equal(0)
@@ -293,7 +293,7 @@ describe('A fenced lock', () => {
     expect(await redisson.getLock(name).tryLock()).to.equal(false)
   })
 
-  it('The token counter of a fenced lock is in the slot of its lock, and has a key of its own for ever (F5)', async () => {
+  it('The token counter is in the slot of its lock, and has a key of its own (F5)', async () => {
     await redisson.getFencedLock(name).withLock(() => {})
     expect(await redis.keys(`*${name}*`)).to.deep.equal([counter])
     const braces = redisson.getFencedLock(`{${name}}:a`)

@@ -6,7 +6,7 @@ import { tapped } from '../kit/tapped-transport'
 describe('forceUnlock() of a lock that changes hands', () => {
   afterEach(closeAll)
 
-  it('forceUnlock() answers after one try, also where each holder has left before it (guarantee 4)', async () => {
+  it('forceUnlock() answers after one try, also where each holder has left before it', async () => {
     const redis = await openRedis()
     const name = uniqueName()
     let tries = 0

@@ -101,7 +101,7 @@ describe('A multi lock', () => {
       expect(await look()).to.deep.equal([])
     })
 
-    it('A multi lock takes members of any kind, of several clients, and multi locks; fenced tokens go on (J7)', async () => {
+    it('A multi lock takes members of any kind and client, and multi locks; tokens go on (J7)', async () => {
       const other = await createRedisson()
       const fenced = redisson.getFencedLock(names[0]!)
       const inner = redisson.getMultiLock(fenced, other.getLock(names[1]!))
@@ -161,7 +161,7 @@ describe('A multi lock', () => {
     }
   })
 
-  it('Callers of three clients that give the members of a multi lock in random orders all acquire it, without a time-out (M1)', async () => {
+  it('Callers of three clients with members in random orders all acquire a multi lock (M1)', async () => {
     const clients = [redisson, await createRedisson(), await createRedisson()]
     let [inside, longest] = [0, 0]
     const turns = [...clients, ...clients].map(async (client) => {
@@ -253,7 +253,7 @@ describe('A multi lock', () => {
     })
   })
 
-  it('unlock() of a multi lock whose first member is lost frees the others at once, and names the lost one (M3)', async () => {
+  it('unlock() of a multi lock with a lost first member frees the others, names it (M3)', async () => {
     const hold = await multi(0, 1, 2).acquire()
     await redis.del(names[0]!)
     const error = (await rejection(hold.unlock())) as LockLostError
@@ -285,7 +285,7 @@ describe('A multi lock', () => {
     await Promise.all(names.map((name) => redisson.getLock(name).forceUnlock()))
   })
 
-  it('A multi lock is not acquired if another owner takes over a member before the last one answers, and that owner keeps its lease (M5)', async () => {
+  it('A multi lock is not acquired if another owner takes a member over meanwhile (M5)', async () => {
     const proxy = await openProxy(await defaultServer())
     const slow = await createRedisson({ redis: proxy.url })
     const first = await createRedisson({ lockWatchdogTimeout: 900 })
@@ -306,7 +306,7 @@ describe('A multi lock', () => {
     await redis.del(names[0]!)
   })
 
-  it('A multi lock is not acquired if its last member answers after the first leases have ended, and all members are released (M6)', async () => {
+  it('A multi lock is not acquired if its last member answers after the leases (M6)', async () => {
     const proxy = await openProxy(await defaultServer())
     const slow = await createRedisson({ redis: proxy.url })
     const lock = redisson.getMultiLock(

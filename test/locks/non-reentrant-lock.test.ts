@@ -23,7 +23,7 @@ describe('A non-reentrant lock', () => {
   })
   afterEach(closeAll)
 
-  it('A non-reentrant lock refuses its holder by lock, tryLock, acquire and withLock, through any object (NON_REENTRANT_REACQUIRE)', async () => {
+  it('A non-reentrant lock refuses its holder by every call and object', async () => {
     const lock = redisson.getNonReentrantLock(name)
     const another = redisson.getNonReentrantLock(name)
     await redisson.run(async () => {
@@ -49,7 +49,7 @@ describe('A non-reentrant lock', () => {
     })
   })
 
-  it('A non-reentrant lock refuses an explicit thread id and what withLock() runs, and sends nothing for it', async () => {
+  it('A non-reentrant lock refuses a thread id and nested withLock(), and sends nothing', async () => {
     const scripts = new SentScripts()
     const client = await createRedisson({}, { transport: scripts.transport })
     const lock = client.getNonReentrantLock(name)
@@ -66,7 +66,7 @@ describe('A non-reentrant lock', () => {
     })
   })
 
-  it('Unscoped callers of a non-reentrant lock exclude each other: the second try answers false, without an error', async () => {
+  it('Unscoped callers of a non-reentrant lock exclude each other, without an error', async () => {
     const lock = redisson.getNonReentrantLock(name)
     await lock.lock()
     expect(await lock.tryLock()).to.equal(false)
@@ -74,7 +74,7 @@ describe('A non-reentrant lock', () => {
     await lock.unlock()
   })
 
-  it('A non-reentrant lock and the plain lock of its name are one: the object that is asked decides on re-entry', async () => {
+  it('A non-reentrant and a plain lock of one name are one: the object decides on re-entry', async () => {
     const plain = redisson.getLock(name)
     const strict = redisson.getNonReentrantLock(name)
     await redisson.run(async () => {
@@ -90,7 +90,7 @@ describe('A non-reentrant lock', () => {
     })
   })
 
-  it('A non-reentrant lock whose acquisition lost its reply is held, and no re-entry is reported (N1)', async () => {
+  it('A non-reentrant lock with a lost reply is held, and no re-entry is reported (N1)', async () => {
     const proxy = await openProxy(await defaultServer())
     const client = await createRedisson({ redis: proxy.url })
     await client.getNonReentrantLock(uniqueName()).withLock(() => {})
@@ -106,7 +106,7 @@ describe('A non-reentrant lock', () => {
     expect(await (await openRedis()).exists(name)).to.equal(0)
   })
 
-  it('A caller of a non-reentrant lock whose lease ran out acquires it afresh, and one that lost it learns of it', async () => {
+  it('A caller of an expired non-reentrant lock acquires afresh, and learns of a loss', async () => {
     const lock = redisson.getNonReentrantLock(name)
     const redis = await openRedis()
     await redisson.run(async () => {

@@ -17,7 +17,7 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     await closeProxies()
   })
 
-  it('The caller would wait for itself at one member, and another one refuses it: the call goes on (V157)', async () => {
+  it('The caller would wait for itself at one member, another refuses: it goes on (V157)', async () => {
     const [redisson, other, redis] = [await createRedisson(), await createRedisson(), await openRedis()]
     const name = uniqueName('self-wait')
     const [refused, taken] = [`${name}2`, `${name}3`]
@@ -44,7 +44,7 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     ['that the client knows', true],
     ['that the call finds', false],
   ] as const)
-    it(`A RedLock with a loss ${when} is not acquired again before its unlock(), although a quorum of the members could be (V164)`, async () => {
+    it(`A RedLock with a loss ${when} is not acquired before its unlock() (V164)`, async () => {
       const [redisson, other] = [await createRedisson({ lockWatchdogTimeout: 1_500 }), await createRedisson()]
       const redis = await openRedis()
       const names = ['1', '2', '3'].map((end) => uniqueName(end))
@@ -71,7 +71,7 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
       (red: RRedLock, other: RLock, maker: Redisson): Locks => maker.getMultiLock(red, other),
     ],
   ] as const)
-    it(`The caller would wait for itself at one member of ${what}, and another one is away: the call rejects after 10 s (V166)`, async () => {
+    it(`A wait for itself at one member of ${what}, one away: rejects in 10 s (V166)`, async () => {
       const proxy = await openProxy(await sharedStandalone())
       const clock = new JumpingClock()
       const redisson = await createRedisson({}, { clock })
@@ -100,7 +100,7 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
       })
     })
 
-  it('One member is away, others hold another one, and the third one refuses for good, but later: the call rejects after 10 s (V202)', async () => {
+  it('One member away, another held, the third refuses later: rejects after 10 s (V202)', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const clock = new JumpingClock()
     const away = await createRedisson({ redis: proxy.url })
@@ -130,7 +130,7 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     await taken.unlock()
   })
 
-  it('Redlock’s time begins when the first member was asked for, also where that one was waited for', async () => {
+  it('Redlock’s time begins when the first member was asked for, also if it was waited for', async () => {
     const clock = new JumpingClock()
     let isSlow = false
     const transport = tapped(async (sent) => {

@@ -107,7 +107,7 @@ describe('A multi lock or a RedLock that many callers want while too few servers
   })
 
   for (const kind of ['multi lock', 'RedLock'])
-    it(`Each caller of a ${kind} is told so, although the others hold the member that answers again and again (V204)`, async () => {
+    it(`Each caller of a ${kind} is told so, although others hold the member (V204)`, async () => {
       const proxy = await openProxy(await sharedStandalone())
       const clock = new JumpingClock()
       const redisson = await createRedisson({}, { clock })

@@ -71,7 +71,7 @@ describe('A RedLock', () => {
   }
   const foreign = (index: number) => new ForeignLock(redis[index]!, name)
 
-  it('A RedLock is held on all servers that answer, and excludes others; unlock() frees all members', async () => {
+  it('A RedLock is held on all servers that answer, and unlock() frees all members', async () => {
     const others = redLock(await connect())
     const lock = redLock()
     await lock.lock()
@@ -116,7 +116,7 @@ describe('A RedLock', () => {
     await waitUntil('nothing is left in the clients', async () => all.flat().every(isIdle))
   })
 
-  it('A RedLock that is aborted while it waits, or before members have answered, leaves nothing held (M2)', async () => {
+  it('A RedLock that is aborted while it waits or is unanswered leaves nothing held (M2)', async () => {
     for (const index of [0, 1, 2]) await foreign(index).take(60_000)
     const abort = new AbortController()
     const waiting = redLock().lock({ signal: abort.signal })
@@ -135,7 +135,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('Permanent errors of a quorum reject a RedLock at once, and those of a minority do not matter (M7)', async () => {
+  it('Permanent errors of a quorum reject a RedLock at once, of a minority do not (M7)', async () => {
     const wrong: Lockable = { tryAcquire: () => Promise.reject(new TypeError('no such thing')) }
     const broken = (count: number) =>
       clients[0]!.getRedLock(
@@ -153,7 +153,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('A stalled server delays lock() and unlock() of a RedLock by their limits at most, and later holds nothing (M8)', async () => {
+  it('A stalled server delays a RedLock by its limits at most, and holds nothing later (M8)', async () => {
     const lock = redLock()
     await lock.withLock(() => {})
     proxies[0]!.stallReplies()
@@ -179,7 +179,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('A member of a RedLock that answers within a tenth of the lease is part of the hold, and a later one is released (M8)', async () => {
+  it('A member that answers within a tenth of the lease counts, later is released (M8)', async () => {
     const lock = redLock()
     await lock.withLock(() => {})
     for (const [stalled, counts] of [
@@ -211,7 +211,7 @@ describe('A RedLock', () => {
     for (const index of [0, 1, 2]) await foreign(index).release()
   })
 
-  it('A RedLock counts its quorum over all members that were given: two of five are none, two of two are one (M9)', async () => {
+  it('A RedLock counts its quorum over all members: two of five are none (M9)', async () => {
     for (const index of [0, 1, 2]) await foreign(index).take(60_000)
     expect(await redLock().tryLock()).to.equal(false)
     expect(await redLock().tryLock(300)).to.equal(false)
@@ -246,7 +246,7 @@ describe('A RedLock', () => {
     expect(warnings.filter((code) => code === 'RLOCK_ONE_SERVER')).to.have.length(1)
   })
 
-  it('Redlock’s validity: what answers too late for the lease is no grant, and no held lock either', async () => {
+  it('Redlock’s validity: an answer too late for the lease is no grant and no held lock', async () => {
     const lock = redLock()
     await lock.withLock(() => {})
     await untilHeldOn([])
@@ -272,7 +272,7 @@ describe('A RedLock', () => {
     expect(hold.isHeld).to.equal(false)
   })
 
-  it('A member that another owner holds is waited for, also where a server is away and the wait takes more than 10 s (V147)', async () => {
+  it('A held member is waited for, also with a server away and for over 10 s (V147)', async () => {
     const redisson = await createRedisson({}, { clock: new FastClock(20) })
     const away = (): Lockable => ({ tryAcquire: () => Promise.reject(new RedisUnavailableError('away')) })
     let tries = 0
@@ -328,7 +328,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('A RedLock is lost when fewer than a quorum are valid, and the loss is reported before another owner can enter (M10)', async () => {
+  it('A RedLock below its quorum is lost, and says so before another can enter (M10)', async () => {
     const hold = await redLock().acquire()
     await untilHeldOn([0, 1, 2, 3, 4])
     const lost = new Promise<string>((resolve) =>
@@ -350,7 +350,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('A server that restarts empty counts at once; a holder that lost its quorum by it knows that it did (M10, V6)', async () => {
+  it('A server that restarts empty counts; a holder without quorum knows (M10, V6)', async () => {
     const others = redLock(await connect())
     for (const index of [0, 1]) proxies[index]!.stall()
     const hold = await redLock().acquire()

@@ -54,7 +54,7 @@ describe('Several locks as one', () => {
         })
     })
 
-    it('One name in two databases makes two members, and a RedLock warns that they fail together (V3)', async () => {
+    it('One name in two databases makes two members that fail together: a warning (V3)', async () => {
       const second = await createRedisson({ redis: `${servers[0]!.url}/1` })
       const warned = new Promise<Error & { code?: string }>((resolve) => process.once('warning', resolve))
       const locks = [clients[0]!.getLock(name), second.getLock(name)]
@@ -69,7 +69,7 @@ describe('Several locks as one', () => {
   })
 
   describe('after a server is another one', () => {
-    it('Another object finds a multi lock and a RedLock after a server restarted with its data (V4)', async () => {
+    it('Another object finds a multi lock and a RedLock after a restart with data (V4)', async () => {
       const both = () =>
         clients[0]!.getMultiLock(clients[0]!.getLock(`${name}:a`), clients[0]!.getLock(`${name}:b`))
       await clients[0]!.run(async () => {
@@ -102,7 +102,7 @@ describe('Several locks as one', () => {
     })
   })
 
-  it('The client forgets what a multi lock held that was re-entered, released once and left to its lease (V194)', async () => {
+  it('The client forgets a multi lock that was released once and left to its lease (V194)', async () => {
     const lock = clients[0]!.getMultiLock(clients[0]!.getLock(`${name}:a`), clients[0]!.getLock(`${name}:b`))
     const options = { leaseTime: 500, threadId: 7 }
     await lock.lock(options)
@@ -171,7 +171,7 @@ describe('Several locks as one', () => {
   })
 
   for (const kind of ['RedLock', 'multi lock'])
-    it(`unlock() of a level of a ${kind} whose lease ran out frees no other level of its caller (V83)`, async () => {
+    it(`unlock() of an expired level of a ${kind} frees no other level (V83)`, async () => {
       const [first] = clients as [Redisson]
       const make = {
         RedLock: redLock,
@@ -239,7 +239,7 @@ describe('Several locks as one', () => {
     await busy.unlock()
   })
 
-  it('A RedLock that lost its quorum rejects a re-entry, and its unlock() releases what is left of it (V41, V164)', async () => {
+  it('A RedLock without quorum rejects a re-entry; unlock() releases the rest (V41, V164)', async () => {
     const other = await createRedisson({ redis: servers[2]!.url })
     const [first] = clients as [Redisson]
     const within = () => first.getMultiLock(redLock(), first.getLock(`${name}:x`))
@@ -258,7 +258,7 @@ describe('Several locks as one', () => {
         })
   })
 
-  it('A RedLock whose time is over, and that is re-entered while its members last, is held and released as before (V55)', async () => {
+  it('A RedLock past its time, re-entered while members last, works as before (V55)', async () => {
     const clock = new JumpingClock()
     clients = await Promise.all(servers.map(({ url }) => createRedisson({ redis: url }, { clock })))
     const [first] = clients as [Redisson]
@@ -284,7 +284,7 @@ describe('Several locks as one', () => {
       })
   })
 
-  it('A multi lock waits for a RedLock among its members whose servers are silent for a while (V56)', async () => {
+  it('A multi lock waits for a RedLock member whose servers are silent for a while (V56)', async () => {
     const proxies = await Promise.all(servers.map((server) => openProxy(server)))
     clients = await Promise.all(
       proxies.map(({ url }) => createRedisson({ redis: url, lockWatchdogTimeout: 3_000 })),
@@ -302,7 +302,7 @@ describe('Several locks as one', () => {
     expect(await rejection(lock.tryLock(1_000))).to.include({ code: 'LOCK_QUORUM' })
   })
 
-  it('unlock() releases the members of other clients, though the client that made the lock is shut down (V43, V104)', async () => {
+  it('unlock() releases members of other clients after a shutdown of its own (V43, V104)', async () => {
     const multiLock = () => clients[0]!.getMultiLock(...clients.map((client) => client.getLock(name)))
     const nested = () => clients[0]!.getMultiLock(redLock(), clients[0]!.getLock(`${name}:0`))
     for (const [lock, expected] of [
@@ -322,7 +322,7 @@ describe('Several locks as one', () => {
     }
   })
 
-  it('shutdown() rejects a caller that waits for a member of another client, and nothing stays held (V46)', async () => {
+  it('shutdown() rejects a wait for a member of another client, and holds nothing (V46)', async () => {
     const holder = await createRedisson({ redis: servers[1]!.url })
     const member = () => clients[1]!.getLock(name)
     const waits: [string, (first: Redisson) => RMultiLock][] = [

@@ -41,7 +41,7 @@ describe('A spin lock', () => {
 
   const queued = (id: string) => waitingIn(redisson, id).waiting
 
-  it('A waiter of a spin lock acquires a lock that was released without a message, long before the lease ends (N3)', async () => {
+  it('A spin waiter acquires a silently released lock long before the lease ends (N3)', async () => {
     await foreign.take(LEASE)
     const waiting = redisson.getSpinLock(name).acquire()
     await waitUntil('it spins', () => scripts.count('lock/acquire') > 4)
@@ -82,7 +82,7 @@ describe('A spin lock', () => {
     expect(await timed(() => waiting)).to.be.lessThan(5_000)
   })
 
-  it('A branch that waits for a spin lock is let in when its parent acquires the plain lock of that name', async () => {
+  it('A branch that waits for a spin lock enters when its parent takes the plain lock', async () => {
     await foreign.take(LEASE)
     await redisson.run(async () => {
       const branch = redisson
@@ -161,7 +161,7 @@ describe('A spin lock', () => {
     await waitUntil('the late grant is released', async () => (await redis.exists(name)) === 0)
   })
 
-  it('exponentialBackOff() grows from initialDelay by multiplier up to maxDelay, with a random part', () => {
+  it('exponentialBackOff() grows by multiplier to maxDelay, with a random part', () => {
     const { nextSleepPeriod } = exponentialBackOff()
     for (const [tries, least] of [
       [1, 1],
@@ -180,7 +180,7 @@ describe('A spin lock', () => {
     expect(constantBackOff({ delay: 7 }).nextSleepPeriod(9)).to.equal(7)
   })
 
-  it('Back-offs are checked when they are made: numbers above 0, known options, a policy with nextSleepPeriod()', () => {
+  it('Back-offs are checked when made: numbers above 0, known options, a policy', () => {
     for (const bad of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => exponentialBackOff({ initialDelay: bad })).to.throw(RangeError, 'initialDelay')
       expect(() => exponentialBackOff({ maxDelay: bad })).to.throw(RangeError, 'maxDelay')

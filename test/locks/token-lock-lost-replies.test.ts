@@ -58,7 +58,7 @@ describe('Lost replies and late copies of a token lock', () => {
     return await done
   }
 
-  it('An acquisition of a token lock whose reply is lost is acquired, and does not wait for itself (K1)', async () => {
+  it('A token lock whose reply is lost is acquired, and does not wait for itself (K1)', async () => {
     const lock = client.getTokenLock(name)
     expect(await timed(() => losingReply(() => lock.lock()))).to.be.lessThan(10_000)
     await lock.unlock()
@@ -75,7 +75,7 @@ describe('Lost replies and late copies of a token lock', () => {
     expect(await isFree()).to.equal(true)
   })
 
-  it('A handoff of a token lock whose reply is lost reaches the next waiter once, and its giver hears of nothing else (K1)', async () => {
+  it("A token lock's handoff with a lost reply reaches the next waiter once (K1)", async () => {
     await redis.script('LOAD', script('token-lock/handoff', (raw) => raw).source)
     const dropped = proxy.dropNextReply((words) => words[0] === 'evalsha' && words[1] === HAND_OFF)
     await Promise.all([dropped, passOn(client)])
@@ -94,7 +94,7 @@ describe('Lost replies and late copies of a token lock', () => {
     expect(await redis.get(name)).to.equal('the successor')
   })
 
-  it('A forced release of a token lock whose reply is lost ends the holds of its own client at once (V36)', async () => {
+  it('A forced release of a token lock with a lost reply ends own holds at once (V36)', async () => {
     let isLost = false
     const transport = tapped(async (sent) => {
       const answer = await sent.pass()
@@ -110,7 +110,7 @@ describe('Lost replies and late copies of a token lock', () => {
     expect(hold.signal.reason).to.be.instanceOf(LockLostError)
   })
 
-  it('Every script of a token lock can run twice in a row with the effect of one run (guarantee 4)', async () => {
+  it('Every script of a token lock can run twice with the effect of one run', async () => {
     const names = new Set<string>()
     const transport = tapped(async (sent) => {
       names.add(sent.name)
@@ -131,7 +131,7 @@ describe('Lost replies and late copies of a token lock', () => {
     expect(await isFree()).to.equal(true)
   })
 
-  it('Late copies of old commands of a token lock change nothing of another holder, nor of a newer hold (K2)', async () => {
+  it("Late copies of a token lock's commands change nothing of other or newer holds (K2)", async () => {
     const copies: { name: string; send: () => Promise<unknown> }[] = []
     const transport = tapped((sent) => {
       if (!sent.bySource) copies.push({ name: sent.name, send: sent.pass })
@@ -165,7 +165,7 @@ describe('Lost replies and late copies of a token lock', () => {
     await hold.unlock()
   })
 
-  it('An acquisition of a token lock that was given up is released when its connection is back (guarantee 4)', async () => {
+  it('A token lock that was given up is released when its connection is back', async () => {
     const enough = new AbortController()
     const dropped = proxy.dropNextReply((words) => words[0] === 'evalsha' && words.includes(name))
     proxy.refuse()
@@ -178,7 +178,7 @@ describe('Lost replies and late copies of a token lock', () => {
     await waitUntil('it is released', isFree)
   })
 
-  it('A grant of a token lock that was answered after its lease is confirmed before it is handed out (guarantee 5)', async () => {
+  it('A grant of a token lock answered after its lease is confirmed first (guarantee 5)', async () => {
     const names: string[] = []
     let isSlow = true
     const transport = tapped(async (sent) => {

@@ -44,7 +44,7 @@ describe('A token lock', () => {
   const waits = (client: Redisson, clockless = name) =>
     waitUntil('it waits', () => waitingIn(client, `token ${clockless}`).isAsleep)
 
-  it('A token lock is the string that others set: a token of 128 bits, with the lease, and gone after unlock()', async () => {
+  it('A token lock is the string others set: 128 bits, the lease, gone after unlock()', async () => {
     const lock = redisson.getTokenLock(name)
     expect(lock.getName()).to.equal(name)
     expect(await lock.isLocked()).to.equal(false)
@@ -62,7 +62,7 @@ describe('A token lock', () => {
     expect(await lock.forceUnlock()).to.equal(false)
   })
 
-  it('A token lock refuses the caller that holds it, in its thread, below it and by its thread id; other callers wait', async () => {
+  it('A token lock refuses its own caller, in and below its thread; others wait', async () => {
     const lock = redisson.getTokenLock(name)
     const refused = async (call: () => Promise<unknown>) => {
       const error = await rejection(call())
@@ -102,7 +102,7 @@ describe('A token lock', () => {
     await (await next).unlock()
   })
 
-  it('A waiter of a token lock looks again after 20 ms, doubling to 1 s with a random part, and one waiter a process', async () => {
+  it('A waiter of a token lock looks after 20 ms, doubling to 1 s, one a process', async () => {
     const clock = new VirtualClock()
     const scripts = new SentScripts()
     const client = await createRedisson({}, { clock, transport: scripts.transport })
@@ -130,7 +130,7 @@ describe('A token lock', () => {
     expect(new Set(await Promise.all(crowd))).to.deep.equal(new Set(['left']))
   })
 
-  it('Waiters of a token lock in one process hand it to each other in order, and nothing is left behind', async () => {
+  it('Local waiters hand a token lock to each other in order, and leave nothing behind', async () => {
     const scripts = new SentScripts()
     const client = await createRedisson({}, { transport: scripts.transport })
     const lock = client.getTokenLock(name)
@@ -150,7 +150,7 @@ describe('A token lock', () => {
     )
   })
 
-  it('tryLock() of a token lock acquires within its wait a lock that was released without a message', async () => {
+  it('tryLock() of a token lock acquires within its wait what was released silently', async () => {
     await redis.set(name, FOREIGN, 'PX', LEASE)
     const clock = new VirtualClock()
     const client = await createRedisson({}, { clock })
@@ -163,7 +163,7 @@ describe('A token lock', () => {
     await lock.unlock()
   })
 
-  it('A release of a token lock whose lease ran out rejects with LockLostError, and sends nothing about a successor (K2, K5)', async () => {
+  it('A release of an expired token lock rejects, and sends nothing (K2, K5)', async () => {
     const scripts = new SentScripts()
     const client = await createRedisson({}, { transport: scripts.transport })
     const lock = client.getTokenLock(name)
@@ -184,7 +184,7 @@ describe('A token lock', () => {
     await successor.unlock()
   })
 
-  it('A token lock that another took over is lost at the next renewal, which does not prolong the successor (K2)', async () => {
+  it('A token lock that was taken over is lost at a renewal, which prolongs nothing (K2)', async () => {
     const brief = await createRedisson({ lockWatchdogTimeout: 900 })
     const lost: string[] = []
     brief.on('lockLost', ({ reason }) => lost.push(reason))
@@ -197,7 +197,7 @@ describe('A token lock', () => {
     expect(await redis.pttl(name)).to.be.greaterThan(LEASE - 20_000)
   })
 
-  it('Of a thousand callers of a process one is inside a token lock, each with a token of its own (K3)', async () => {
+  it('Of a thousand callers one is inside a token lock, each with its own token (K3)', async () => {
     const lock = redisson.getTokenLock(name)
     const tokens = new Set<string>()
     let inside = 0
@@ -215,7 +215,7 @@ describe('A token lock', () => {
     expect(tokens.size).to.equal(1_000)
   })
 
-  it('Without a server nothing runs under a token lock: each call rejects with RedisUnavailableError (K4)', async function () {
+  it('Without a server each call of a token lock rejects with RedisUnavailableError (K4)', async function () {
     skipInMemory(this, NO_PROCESS)
     const server = await startStandalone()
     const client = await createRedisson({ redis: server.url }, { unavailableAfter: 500 })
@@ -233,7 +233,7 @@ describe('A token lock', () => {
       expect(error).to.be.instanceOf(RedisUnavailableError)
   })
 
-  it('A key without expiry holds a token lock, and a caller that waited 5 s behind it is warned once (K6)', async () => {
+  it('A token lock without expiry is held, and warned of once after 5 s of waiting (K6)', async () => {
     const warnings: string[] = []
     const note = (warning: Error & { code?: string }) => {
       if (warning.code === 'RLOCK_NO_EXPIRY') warnings.push(warning.message)
@@ -268,7 +268,7 @@ describe('A token lock', () => {
     }
   })
 
-  it('A key that is no string is a WrongTypeError to every call of a token lock, and a token lock is one to a plain lock (K6)', async function () {
+  it('A key that is no string is a WrongTypeError of a token lock, and the reverse (K6)', async function () {
     skipInMemory(this, 'it has no DUMP')
     const lock = redisson.getTokenLock(name)
     for (const make of [

@@ -30,7 +30,7 @@ for (const [kind, make] of Object.entries(KINDS))
       await redis.del(name, `${name}:2`)
     }
 
-    it(`keeps it when the caller before calls its unlock() through the same object of ${kind} (V133)`, async () => {
+    it(`keeps it when the caller before unlocks the same object of ${kind} (V133)`, async () => {
       const [own, other] = [await createRedisson(), await createRedisson()]
       const name = uniqueName('forced')
       const lock = make(own, name)
@@ -46,7 +46,7 @@ for (const [kind, make] of Object.entries(KINDS))
       await (await make(other, name).tryAcquire())!.unlock()
     })
 
-    it(`is alone: the hold before it in the same client has ended, also a LockHold of ${kind} (V133)`, async () => {
+    it(`is alone: the hold before it has ended, also a LockHold of ${kind} (V133)`, async () => {
       const own = await createRedisson()
       const name = uniqueName('forced')
       const before = await make(own, name).acquire()
@@ -60,7 +60,7 @@ for (const [kind, make] of Object.entries(KINDS))
 describe('A listener that calls unlock()', () => {
   afterEach(closeAll)
 
-  it('while unlock() of another caller looks for what has ended, ends its own level and no other one (V135)', async () => {
+  it('while another unlock() looks for what has ended, ends its own level only (V135)', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 1_500 })
     const redis = await openRedis()
     const lock = redisson.getReadWriteLock(uniqueName('listener')).readLock()

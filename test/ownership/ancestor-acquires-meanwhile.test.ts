@@ -40,7 +40,7 @@ describe('A branch whose ancestor acquires meanwhile', () => {
       })
     })
 
-  it('learns that it would wait for it, where it waits to write and its ancestor reads by now (V137)', async () => {
+  it('learns that it would wait for itself where its ancestor reads by now (V137)', async () => {
     const [redisson, other] = [await createRedisson(), await createRedisson()]
     const name = uniqueName('meanwhile')
     const lock = redisson.getReadWriteLock(name)

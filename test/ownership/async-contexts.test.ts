@@ -49,20 +49,20 @@ describe('The async context of a request', () => {
       redisson.on('lockLost', () => seen.push(requests.getStore()))
     })
 
-    it('Listeners of events run in the async context of the request that added them, though another request releases the lock by force', async () => {
+    it("An event listener runs in its request's context when another forces a release", async () => {
       await requests.run('holder', () => redisson.getLock(name).lock())
       await requests.run('intruder', () => redisson.getLock(name).forceUnlock())
       expect(seen).to.deep.equal(['setup', undefined])
     })
 
-    it('Listeners of events run in the async context of the request that added them, though a renewal that other requests caused finds the lock gone', async () => {
+    it("An event listener runs in its request's context when a renewal finds a loss", async () => {
       await requests.run('holder', () => redisson.getLock(name).lock())
       await (await openRedis()).del(name)
       await waitUntil('the loss is reported', () => seen.length === 2)
       expect(seen).to.deep.equal(['setup', undefined])
     })
 
-    it('Listeners of events run in the async context of the request that added them, though a re-entry finds the lock gone', async () => {
+    it("An event listener runs in its request's context when a re-entry finds a loss", async () => {
       const redis = await openRedis()
       await requests.run('holder', () =>
         redisson.run(async () => {
@@ -77,7 +77,7 @@ describe('The async context of a request', () => {
       expect(seen).to.deep.equal(['setup', undefined])
     })
 
-    it('Listeners of errors of other listeners run in the async context of the request that added them', async () => {
+    it('A listener of listener errors runs in the async context of its request', async () => {
       const reported = deferred<string | undefined>()
       requests.run('errors', () => redisson.on('error', () => reported.resolve(requests.getStore())))
       requests.run('careless', () =>
@@ -90,7 +90,7 @@ describe('The async context of a request', () => {
       expect(await reported.promise).to.equal('errors')
     })
 
-    it('Listeners of events run in the async context of the request that added them, until any request removes them, as often as they were added', async () => {
+    it("An event listener runs in its request's context until a request removes it", async () => {
       const listener = () => seen.push('removed')
       requests.run('one', () => redisson.on('lockLost', listener))
       requests.run('other', () => redisson.on('lockLost', listener))
@@ -111,19 +111,19 @@ describe('The async context of a request', () => {
       })
     }
 
-    it('Listeners of a signal run in the async context of the request that asked for it, though another request releases the lock by force', async () => {
+    it("A signal listener runs in its request's context when another forces a release", async () => {
       const redisson = await createRedisson()
       const { aborted } = await acquired(redisson)
       await requests.run('intruder', () => redisson.getLock(name).forceUnlock())
       expect(await aborted).to.equal('holder')
     })
 
-    it('Listeners of a signal run in the async context of the request that asked for it, though a timer finds that its lease is over', async () => {
+    it("A signal listener runs in its request's context when a timer ends the lease", async () => {
       const { aborted } = await acquired(await createRedisson(), 100)
       expect(await aborted).to.equal('holder')
     })
 
-    it('Listeners of a signal run in the async context of the request that asked for it, though another request looks whether it is held, and finds its lease over', async () => {
+    it("A signal listener runs in its request's context when another finds the lease over", async () => {
       const { hold, aborted } = await acquired(await createRedisson(), 50)
       const until = performance.now() + 60
       while (performance.now() < until);
@@ -131,7 +131,7 @@ describe('The async context of a request', () => {
       expect(await aborted).to.equal('holder')
     })
 
-    it('Listeners of a signal run in the async context of the request that asked for it, though another request shuts the client down', async () => {
+    it("A signal listener runs in its request's context at a shutdown by another", async () => {
       const redisson = await createRedisson()
       const { aborted } = await acquired(redisson)
       await requests.run('operator', () => redisson.shutdown({ timeout: 0 }))
@@ -139,7 +139,7 @@ describe('The async context of a request', () => {
     })
   })
 
-  it("A request's async context brings no logical thread into a copy of the package that is first imported in one", async () => {
+  it('A copy of the package first imported in a request gets no logical thread from it', async () => {
     const redisson = await createRedisson()
     const path = require.resolve('../../src/util/async-context')
     const first = require.cache[path]
@@ -195,7 +195,7 @@ describe('The async context of a request', () => {
     expect(new Set(attempts.slice(2))).to.deep.equal(new Set([undefined]))
   })
 
-  it('Connections, and those that take their place, do not belong to the async context of the request that opened them', async () => {
+  it('Connections, also new ones, do not belong to the context of the opening request', async () => {
     proxy = await startProxy(await sharedStandalone())
     const { url } = proxy
     const redisson = await requests.run('first', () => createRedisson({ redis: url }))
@@ -206,7 +206,7 @@ describe('The async context of a request', () => {
     expect(new Set(sockets)).to.deep.equal(new Set([undefined]))
   })
 
-  it('Connections behind sentinels do not belong to the async context of the request that opened them', async () => {
+  it('Connections behind sentinels do not belong to the context of the opening request', async () => {
     const setup = await sharedSentinel()
     sockets = []
     const sentinels = setup.sentinels.map(({ host, port }) => ({ host, port }))
@@ -217,7 +217,7 @@ describe('The async context of a request', () => {
     expect(new Set(sockets)).to.deep.equal(new Set([undefined]))
   })
 
-  it('Connections to the nodes of a cluster do not belong to the async context of the request that opened them', async () => {
+  it('Connections to cluster nodes do not belong to the context of the opening request', async () => {
     const { nodes } = await sharedCluster()
     sockets = []
     const redis = { nodes: nodes.map(({ host, port }) => ({ host, port })) }

@@ -83,7 +83,7 @@ describe('Code that a logical thread left behind when it ended', () => {
     await other.forceUnlock()
   })
 
-  it('unlock() in an ended thread settles a lost hold of that thread, and leaves its successor alone', async () => {
+  it('unlock() in an ended thread settles its lost hold, and leaves its successor alone', async () => {
     const left = await leftBehind(
       () => rejection(lock.unlock()),
       () => lock.lock(),
@@ -95,7 +95,7 @@ describe('Code that a logical thread left behind when it ended', () => {
     await lock.unlock()
   })
 
-  it('unlock() in an ended thread settles an expired hold of that thread, and leaves its successor alone', async () => {
+  it("unlock() in an ended thread settles its expired hold, not its successor's", async () => {
     const left = await leftBehind(
       async () => [await rejection(lock.unlock()), await rejection(lock.unlock())],
       () => lock.lock(40),
@@ -109,7 +109,7 @@ describe('Code that a logical thread left behind when it ended', () => {
     await lock.unlock()
   })
 
-  it('unlock() in an ended thread releases a hold that was acquired after its end, and no older hold of another caller', async () => {
+  it('unlock() in an ended thread releases what came after its end, no older hold', async () => {
     const free = redisson.getReadWriteLock(name).readLock()
     await free.lock()
     const left = await leftBehind(async () => {
@@ -125,7 +125,7 @@ describe('Code that a logical thread left behind when it ended', () => {
     expect(await free.isLocked()).to.equal(false)
   })
 
-  it('Two concurrent unlock() calls in an ended thread release its one level in the hold of an ancestor, and no other', async () => {
+  it("Two unlock() in an ended thread release its one level of an ancestor's hold only", async () => {
     const redis = await openRedis()
     const start = deferred()
     let left!: Promise<PromiseSettledResult<void>[]>
@@ -203,7 +203,7 @@ describe('Code that a logical thread left behind when it ended', () => {
     expect(warnings).to.deep.equal([])
   })
 
-  it('ends its own level, although the thread has left a lock() in flight that waits for that (V152)', async () => {
+  it('ends its own level, although the thread left a lock() that waits for it (V152)', async () => {
     const other = await (await createRedisson()).getLock(name).acquire()
     let waiting!: Promise<void>
     const { go } = await leftBehind(

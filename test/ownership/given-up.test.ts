@@ -64,7 +64,7 @@ describe('what is given up half-way', () => {
     await lock.unlock()
   })
 
-  it('An acquisition whose late answer is being confirmed when its client shuts down is released (V179)', async () => {
+  it('An acquisition that is being confirmed at the shutdown is released (V179)', async () => {
     const confirming = latch()
     let acquisitions = 0
     const transport = tapped(async (sent) => {
@@ -110,7 +110,7 @@ describe('what is given up half-way', () => {
     })
   })
 
-  it('A re-entry that was aborted and applied is taken back at once: count and lease are those of the hold (V167)', async () => {
+  it('A re-entry that was aborted and applied is taken back: count and lease (V167)', async () => {
     const redisson = await createRedisson()
     const redis = await openRedis()
     const lock = redisson.getLock(uniqueName())
@@ -131,7 +131,7 @@ describe('what is given up half-way', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 
-  it('A partial unlock() that did not reach the server leaves no longer lease behind the hold that ends by its own (V170)', async () => {
+  it('A partial unlock() that was not sent leaves no longer lease behind (V170)', async () => {
     proxy = await startProxy(await sharedStandalone())
     const redis = await openRedis()
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 500 })
@@ -148,7 +148,7 @@ describe('what is given up half-way', () => {
     })
   })
 
-  it('A partial unlock() that did not reach the server leaves no renewal of an explicit lease (B2)', async () => {
+  it('A partial unlock() that was not sent leaves no renewal of an explicit lease (B2)', async () => {
     proxy = await startProxy(await sharedStandalone())
     const redisson = await createRedisson(
       { redis: proxy.url, lockWatchdogTimeout: 3_000 },
@@ -166,7 +166,7 @@ describe('what is given up half-way', () => {
     })
   })
 
-  it('An unlock() that did not reach the server is retried, though the wall clock is set past the lease (B9)', async () => {
+  it('An unlock() that was not sent is retried, though the clock is past the lease (B9)', async () => {
     const clock = new JumpingClock()
     const transport = tapped((sent) => {
       if (sent.name !== 'lock/release' || clock.jumped > 0) return sent.pass()

@@ -95,7 +95,7 @@ describe('A logical thread does not leak', () => {
     expect(await Promise.all(seen)).to.deep.equal([0, 0])
   })
 
-  it('A logical thread does not leak to listeners of the client, added by any caller, for events that any caller caused', async () => {
+  it('A logical thread does not leak to client listeners, whoever caused the event', async () => {
     const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('leak'))
     const counts = deferred<number>()

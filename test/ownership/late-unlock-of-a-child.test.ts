@@ -23,7 +23,7 @@ for (const [kind, make] of Object.entries(KINDS))
     afterEach(closeAll)
 
     for (const before of ['nothing', 'a lease that ends', 'a level that it releases'])
-      it(`A late unlock() of ${kind}: a branch whose lease has ended does not release what its parent has acquired since; the parent had ${before} before (V101, V112)`, async () => {
+      it(`A late unlock() of ${kind} by an expired branch spares its parent; before: ${before} (V101, V112)`, async () => {
         const [redisson, stranger] = [await createRedisson(), await createRedisson()]
         const name = uniqueName('late')
         const own = make(redisson, name)
@@ -57,7 +57,7 @@ describe('A late unlock() within a section of the same lock', () => {
   afterEach(closeAll)
 
   for (const kind of ['a plain lock', 'a multi lock', 'a RedLock'])
-    it(`The unlock() of a level of ${kind} whose lease has ended, in the withLock of another lock, leaves the outer level`, async () => {
+    it(`unlock() of an expired level of ${kind}, in another withLock, leaves the outer level`, async () => {
       const [redisson, stranger] = [await createRedisson(), await createRedisson()]
       const name = uniqueName('late')
       const own = KINDS[kind]!(redisson, name)

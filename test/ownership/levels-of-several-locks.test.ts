@@ -28,7 +28,7 @@ for (const [kind, make] of Object.entries(KINDS))
 
     const isFree = async () => (await (await openRedis()).exists(name)) === 0
 
-    it(`${kind}: as many unlock() as lock() of one thread release it, also where a lock() was in the withLock of another lock`, async () => {
+    it(`${kind}: as many unlock() as lock() release it, also within another withLock`, async () => {
       const other = redisson.getLock(uniqueName('other'))
       await redisson.run(async () => {
         await own.lock()

@@ -13,7 +13,7 @@ describe('A logical thread (redisson.run)', () => {
   })
   afterEach(closeAll)
 
-  it('A logical thread re-enters a lock through any object of that name and keeps one count for all of them', async () => {
+  it('A logical thread re-enters a lock through any object of that name, with one count', async () => {
     const redis = await openRedis()
     const objects = [redisson.getLock(name), redisson.getLock(name), redisson.getLock(name)]
     await redisson.run(async () => {
@@ -53,7 +53,7 @@ describe('A logical thread (redisson.run)', () => {
     expect(await rejection(redisson.run(() => lock.unlock()))).to.be.instanceOf(IllegalMonitorStateError)
   })
 
-  it('A logical thread is another one in a nested run, which neither re-enters nor releases what the outer holds', async () => {
+  it('A logical thread in a nested run is another one, which releases nothing of the outer', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()

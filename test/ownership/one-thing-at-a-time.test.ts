@@ -13,7 +13,7 @@ describe('One caller does one thing at a time on one lock', () => {
   })
   afterEach(closeAll)
 
-  it('A second acquisition of a caller rejects at once, in a thread and under a threadId, and says what to do', async () => {
+  it('A second acquisition of a caller rejects at once, and says what to do', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
     const lock = redisson.getLock(name)
@@ -81,7 +81,7 @@ describe('One caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('A caller with a request in flight does not hinder other locks, other threads and branches of their own', async () => {
+  it('A caller in flight does not hinder other locks, threads and branches', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
     const lock = redisson.getLock(name)

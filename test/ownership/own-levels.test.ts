@@ -43,7 +43,7 @@ for (const [kind, make] of Object.entries(KINDS))
       )
 
     for (const how of ['beside a LockHold', 'twice at once'])
-      it(`A late unlock() of a branch of ${kind}, ${how}, does not release what its parent has acquired since (V116)`, async () => {
+      it(`A late unlock() of a branch of ${kind}, ${how}, spares its parent's new hold (V116)`, async () => {
         await redisson.run(async () => {
           let late: (Error | undefined)[] = []
           const branch = another.withLock(async () => {
@@ -66,7 +66,7 @@ for (const [kind, make] of Object.entries(KINDS))
         })
       })
 
-    it(`A late unlock() of ${kind} does not end the level that an ended branch left to its timer (V116)`, async () => {
+    it(`A late unlock() of ${kind} does not end a level left to its timer (V116)`, async () => {
       await redisson.run(async () => {
         let timer: Promise<void> | undefined
         await own.lock(100)
@@ -98,7 +98,7 @@ for (const [kind, make] of Object.entries(KINDS))
       expect(await isFree()).to.equal(true)
     })
 
-    it(`The function of withLock() of ${kind} that has released its hold enters the one of its parent (V117)`, async () => {
+    it(`A function of withLock() of ${kind} without its hold enters its parent's (V117)`, async () => {
       await redisson.run(async () => {
         const work = own.withLock(async (hold) => {
           await hold.unlock()
@@ -114,7 +114,7 @@ for (const [kind, make] of Object.entries(KINDS))
       })
     })
 
-    it(`The timer of an ended thread releases what it acquired of ${kind}, and not what its thread or an ancestor did (V117)`, async () => {
+    it(`The timer of an ended thread releases only what it acquired of ${kind} (V117)`, async () => {
       let outer: Promise<Error> | undefined
       let inner: Promise<void> | undefined
       await redisson.run(async () => {
@@ -141,7 +141,7 @@ for (const [kind, make] of Object.entries(KINDS))
       })
     })
 
-    it(`unlock() of ${kind} that waits for a lock() in flight releases it, also where its thread ends meanwhile (V117)`, async () => {
+    it(`unlock() of ${kind} waits for a lock() in flight, also past its thread (V117)`, async () => {
       let calls: Promise<unknown> | undefined
       await redisson.run(() => {
         calls = Promise.all([own.lock(), own.unlock()])
@@ -151,7 +151,7 @@ for (const [kind, make] of Object.entries(KINDS))
       expect(await isFree()).to.equal(true)
     })
 
-    it(`A parent does not hold ${kind} through its branch, also after a level whose lease ended twice (V117)`, async () => {
+    it(`A parent does not hold ${kind} through its branch, also after ended leases (V117)`, async () => {
       await redisson.run(async () => {
         await own.lock(150)
         await own.lock()
@@ -174,7 +174,7 @@ for (const [kind, make] of Object.entries(KINDS))
 describe('The levels of code without a thread', () => {
   afterEach(closeAll)
 
-  it('Of two readers of one lock object, the first unlock() ends the hold whose lease ends first (V118)', async () => {
+  it('Of two readers of one object, the first unlock() ends the earlier lease (V118)', async () => {
     const [redisson, stranger] = [await createRedisson(), await createRedisson()]
     const name = uniqueName('own-levels')
     const reader = redisson.getReadWriteLock(name).readLock()

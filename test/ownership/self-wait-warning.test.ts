@@ -23,7 +23,7 @@ describe('The RLOCK_SELF_WAIT warning', () => {
     await closeAll()
   })
 
-  it('The RLOCK_SELF_WAIT warning comes once, after 5 s, when a hold of this client keeps a local caller waiting', async () => {
+  it("The RLOCK_SELF_WAIT warning comes once, after 5 s of a local caller's wait", async () => {
     const lock = redisson.getLock(name)
     await lock.lock()
     const started = performance.now()
@@ -42,7 +42,7 @@ describe('The RLOCK_SELF_WAIT warning', () => {
     await lock.unlock()
   })
 
-  it('The RLOCK_SELF_WAIT warning does not come for callers that each waited briefly for a lock that is held long', async () => {
+  it('The RLOCK_SELF_WAIT warning does not come for callers that each waited briefly', async () => {
     const lock = redisson.getLock(name)
     await lock.lock()
     const started = performance.now()

@@ -39,7 +39,7 @@ describe('A lock object that several callers without a scope share', () => {
     return isMine
   }
 
-  it('unlock() after a tryLock() that failed warns, once a client, with the way out (RLOCK_SHARED_OBJECT)', async () => {
+  it('unlock() after a failed tryLock() warns once a client (RLOCK_SHARED_OBJECT)', async () => {
     await lock.lock()
     expect(await requestThatUnlocksAlways()).to.equal(false)
     const [{ message }] = (await warned('RLOCK_SHARED_OBJECT')) as [Warning]
@@ -57,14 +57,14 @@ describe('A lock object that several callers without a scope share', () => {
     expect(await warned('RLOCK_SHARED_OBJECT')).to.have.length(1)
   })
 
-  it('The same after a lock() that was aborted: its unlock() in finally frees the lock of another (RLOCK_SHARED_OBJECT)', async () => {
+  it("unlock() in finally after an aborted lock() warns: it frees another's lock", async () => {
     await lock.lock()
     const locking = lock.lock({ signal: AbortSignal.timeout(10) }).finally(() => lock.unlock())
     expect((await rejection(locking)).name).to.equal('TimeoutError')
     expect(await warned('RLOCK_SHARED_OBJECT')).to.have.length(1)
   })
 
-  it('Correct calls do not warn: a tryLock() that failed before the hold, on another object, or that still waits', async () => {
+  it('Correct calls do not warn: a tryLock() failed before, elsewhere, or still waiting', async () => {
     await lock.lock()
     const other = redisson.getLock(lock.getName())
     expect(await other.tryLock()).to.equal(false)

@@ -123,7 +123,7 @@ describe('The end of a branch below a hold', () => {
     })
   })
 
-  it('The next sibling enters when a thread ends, whatever that thread left behind; that releases its own level only', async () => {
+  it('The next sibling enters when a thread ends, and its rest releases its own level', async () => {
     const redis = await openRedis()
     await redisson.run(async () => {
       await lock.lock()

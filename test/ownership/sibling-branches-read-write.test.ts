@@ -71,7 +71,7 @@ describe('Siblings below a thread that holds a read-write lock', () => {
     })
   })
 
-  it('Siblings below a writer exclude each other in the order in which they came, whether they read or write', async () => {
+  it('Siblings below a writer exclude each other in order, to read or to write', async () => {
     const redis = await openRedis()
     await rw
       .writeLock()
@@ -139,7 +139,7 @@ describe('Siblings below a thread that holds a read-write lock', () => {
     expect(order).to.deep.equal(['first', 'second'])
   })
 
-  it('An ancestor that reads and awaits a descendant does not enter ahead of it while that waits to write', async () => {
+  it('An ancestor that reads does not pass a descendant that it awaits and that writes', async () => {
     await rw.writeLock().withLock(() =>
       branch(async () => {
         const childReads = deferred()
@@ -188,7 +188,7 @@ describe('Siblings below a thread that holds a read-write lock', () => {
     expect(order).to.have.length(2)
   })
 
-  it('Branches that wait to read reject with LockLostError when the write hold above them is lost', async () => {
+  it('Branches that wait to read reject as lost when the write hold above is lost', async () => {
     await rejection(
       rw.writeLock().withLock(async () => {
         const leave = deferred()
@@ -219,7 +219,7 @@ describe('Siblings below a thread that holds a read-write lock', () => {
     expect(order).to.deep.equal(['write'])
   })
 
-  it('A branch whose read level has expired below a writer lets its sibling in, though it still runs', async () => {
+  it('A branch whose read level expired below a writer lets its sibling in', async () => {
     const done = deferred()
     await rw.writeLock().withLock(async () => {
       const late = branch(async () => {

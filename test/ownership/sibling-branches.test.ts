@@ -105,7 +105,7 @@ describe('Siblings below a thread that holds the lock', () => {
     expect(section.order).to.have.length(6)
   })
 
-  it('A branch that is inside does not exclude its descendants: they re-enter at once while siblings wait', async () => {
+  it('A branch inside does not exclude its descendants, which re-enter before siblings', async () => {
     const order: string[] = []
     await lock.withLock(() =>
       Promise.all(
@@ -170,7 +170,7 @@ describe('Siblings below a thread that holds the lock', () => {
     expect(section.order).to.deep.equal([1, 2])
   })
 
-  it('tryLock() of a sibling waits for as long as it says, and answers false while another one is inside', async () => {
+  it('tryLock() of a sibling waits as long as it says, and is false while another is in', async () => {
     await lock.withLock(async () => {
       const leave = deferred()
       const inside = lock.withLock(() => leave.promise)

@@ -58,7 +58,7 @@ describe('Bare unlock() and the levels of LockHolds', () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
-  it('Bare unlock() releases the bare level next to a LockHold, whichever of the two is the inner one', async () => {
+  it('Bare unlock() releases the bare level next to a LockHold, inner or outer', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {

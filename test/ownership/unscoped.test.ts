@@ -21,7 +21,7 @@ describe('Code outside any scope', () => {
     ['one object', false],
     ['two objects', true],
   ] as const)
-    it(`Code outside any scope excludes itself through ${title}: every acquisition is an owner of its own`, async () => {
+    it(`Code outside any scope excludes itself through ${title}`, async () => {
       const lock = redisson.getLock(name)
       const again = second ? redisson.getLock(name) : lock
       await lock.lock()
@@ -42,7 +42,7 @@ describe('Code outside any scope', () => {
     await lock.unlock()
   })
 
-  it('Code outside any scope counts the hold that unlock() would release, and answers nothing for other objects', async () => {
+  it('Code outside any scope counts the hold that unlock() would release, and no other', async () => {
     const lock = redisson.getLock(name)
     const other = redisson.getLock(name)
     expect(await lock.getHoldCount()).to.equal(0)
@@ -55,7 +55,7 @@ describe('Code outside any scope', () => {
     expect(await lock.isHeldByCurrentThread()).to.equal(false)
   })
 
-  it('Code outside any scope cannot unlock through another object, and the error says where the lock is held', async () => {
+  it('Code outside any scope cannot unlock by another object, and learns where it is held', async () => {
     const redis = await openRedis()
     await redisson.getLock(name).lock()
     sent.names.length = 0
@@ -67,7 +67,7 @@ describe('Code outside any scope', () => {
     expect(await redis.exists(name)).to.equal(1)
   })
 
-  it('Code outside any scope cannot unlock what this client does not hold, and the error has no such hint', async () => {
+  it('Code outside any scope cannot unlock what its client does not hold, without a hint', async () => {
     const other = await createRedisson()
     await other.getLock(name).lock()
     const error = await rejection(redisson.getLock(name).unlock())
@@ -77,7 +77,7 @@ describe('Code outside any scope', () => {
     expect(await redisson.getLock(name).isLocked()).to.equal(true)
   })
 
-  it('Bare unlock() settles an expired hold first, so that a late finisher does not release its successor (C3)', async () => {
+  it('Bare unlock() settles an expired hold first, and spares its successor (C3)', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await lock.lock(60)
@@ -108,7 +108,7 @@ describe('Code outside any scope', () => {
     await other.getLock(name).forceUnlock()
   })
 
-  it('Code outside any scope learns of a loss that only the server knew, and leaves the new holder alone', async () => {
+  it('Code outside any scope learns of a loss of the server, and spares the new holder', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await lock.lock()
@@ -120,7 +120,7 @@ describe('Code outside any scope', () => {
     await redis.del(name)
   })
 
-  it('Code outside any scope remembers that holds were lost, not every one of them, and forgets none', async () => {
+  it('Code outside any scope remembers that holds were lost, and forgets none', async () => {
     const lock = redisson.getLock(name)
     for (let round = 0; round < 105; round++) {
       await lock.lock()
@@ -136,7 +136,7 @@ describe('Code outside any scope', () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
-  it('Bare unlock() of readers ends the multi lock whose first lease ends first, though its last member came late (V160)', async () => {
+  it('Bare unlock() of readers ends the multi lock with the earlier lease (V160)', async () => {
     const proxy = await startProxy(await sharedStandalone())
     const slow = await createRedisson({ redis: proxy.url })
     const [first, last] = [`${name}1`, `${name}2`]

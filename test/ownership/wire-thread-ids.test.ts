@@ -15,7 +15,7 @@ describe('Thread ids on the wire', () => {
   })
   afterEach(closeAll)
 
-  it('Thread ids on the wire are new with every hold and never used again, for every kind of caller', async () => {
+  it('Thread ids on the wire are new with every hold, for every kind of caller', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     const seen: number[] = []
@@ -65,7 +65,7 @@ describe('Thread ids on the wire', () => {
     })
   })
 
-  it('Thread ids on the wire are one count for all clients and all copies of the package in a process', async () => {
+  it('Thread ids on the wire are one count for all clients and copies of a process', async () => {
     const redis = await openRedis()
     const another = loadAnotherCopy()
     expect(another.Redisson).to.not.equal(Redisson)

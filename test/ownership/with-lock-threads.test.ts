@@ -13,7 +13,7 @@ describe('The thread that withLock() opens', () => {
   })
   afterEach(closeAll)
 
-  it('The thread that withLock() opens re-enters its own hold, outside and inside a run, by every call and object', async () => {
+  it('The thread of withLock() re-enters its own hold by every call and object', async () => {
     const redis = await openRedis()
     const nested = () =>
       redisson.getLock(name).withLock(async () => {
@@ -53,7 +53,7 @@ describe('The thread that withLock() opens', () => {
     })
   })
 
-  it('The thread that withLock() opens excludes its siblings, which wait, inside a run and outside', async () => {
+  it('The thread of withLock() excludes its siblings, inside a run and outside', async () => {
     const lock = redisson.getLock(name)
     let inside = 0
     const work = () =>
@@ -95,7 +95,7 @@ describe('The thread that withLock() opens', () => {
     await inside
   })
 
-  it('The thread that withLock() opens ends with its function: what that leaves behind no longer re-enters', async () => {
+  it('The thread of withLock() ends with its function: the rest no longer re-enters', async () => {
     const lock = redisson.getLock(name)
     const outer = redisson.getLock(uniqueName('with-lock'))
     const go = deferred()
@@ -132,7 +132,7 @@ describe('The thread that withLock() opens', () => {
     expect(await left).to.deep.equal([false, 'ILLEGAL_MONITOR_STATE'])
   })
 
-  it('A thread that is opened by withLock() in code that a finished thread left behind has no ancestors', async () => {
+  it('A thread of withLock() in code that a finished thread left has no ancestors', async () => {
     const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<boolean>

@@ -19,7 +19,7 @@ export function contentsSuite() {
     })
     after(() => installed?.remove())
 
-    it('The files of the installed package are the code, one file for each way to load it, the sources, and no docs, charts or scripts of Redis', () => {
+    it('The installed package has code, one file a way to load, and sources, nothing else', () => {
       expect(readdirSync(installed.directory).sort()).to.deep.equal([
         'LICENSE',
         'README.md',
@@ -57,7 +57,7 @@ export function contentsSuite() {
       expect(await installed.run('no-lua.cjs', script)).to.equal('inside')
     })
 
-    it('The files of the installed package load nothing for rlock but Node and its dependencies: no YAML, no Nest, no Lua', () => {
+    it('The installed package loads Node and its dependencies only: no YAML, Nest or Lua', () => {
       const { dependencies } = JSON.parse(text('package.json'))
       expect(text('dist/rlock.js')).to.not.match(/\brequire\(/)
       const loaded = [...text('dist/index.js').matchAll(/\brequire\('([^'.][^']*)'\)/g)].map(
@@ -69,7 +69,7 @@ export function contentsSuite() {
       )
     })
 
-    it('The files of the installed package have one copy of the code, and its source map, which names the sources beside it', () => {
+    it('The installed package has one copy of the code, and a map that names the sources', () => {
       expect(text('dist/rlock.js')).to.contain('\n//# sourceMappingURL=rlock.js.map')
       const { sources } = JSON.parse(text('dist/rlock.js.map')) as { readonly sources: readonly string[] }
       expect(sources).to.have.lengthOf.greaterThan(1)
@@ -88,7 +88,7 @@ export function contentsSuite() {
       expect(statSync(installed.tarball).size / 1_000).to.be.at.most(limit)
     })
 
-    it('The files of the installed package give stack traces that can be read, and those of the sources on request', async () => {
+    it('The installed package gives readable stack traces, and those of sources on request', async () => {
       const failing = `
         const { Redisson, TimeUnit } = require('rlock')
         Redisson.create({ redis: {} }).catch((error) => console.log(JSON.stringify([error.stack, Redisson.name, TimeUnit.name])))`

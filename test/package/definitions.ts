@@ -58,7 +58,7 @@ export function definitionsSuite() {
     })
     after(() => installed?.remove())
 
-    it('Go to definition in the installed package opens the TypeScript: of a class, a method, a type and another package', async () => {
+    it('Go to definition opens the TypeScript of a class, a method, a type and a package', async () => {
       const text = [
         "import { Redisson, type RLock } from 'rlock'",
         "import { fromRedissonConfig } from '@rlock/redisson-config'",

@@ -79,7 +79,7 @@ export function esmBundleSuite() {
         error: error instanceof IllegalMonitorStateError && !(error instanceof LockLostError),
       }))`
 
-    it('An app bundled as an ES module runs with ioredis left out of the bundle, which only then needs no require', async () => {
+    it('An ES module bundle runs with ioredis left out, and only then needs no require', async () => {
       expect(await bundled(locking(), ['ioredis'], { external: ['ioredis'] })).to.deep.equal({
         locked: true,
         error: true,
@@ -87,7 +87,7 @@ export function esmBundleSuite() {
       expect(readFileSync(join(alone, 'bundle.mjs'), 'utf8')).to.not.match(/__require\("/)
     })
 
-    it('An app bundled as an ES module runs with ioredis in the bundle by the banner that the guide shows', async () => {
+    it('An ES module bundle runs with ioredis inside by the banner that the guide shows', async () => {
       const banner = /--banner:js="([^"]+)"/.exec(
         readFileSync(join(repository, 'docs/guides/runtimes.md'), 'utf8'),
       )?.[1]
@@ -98,7 +98,7 @@ export function esmBundleSuite() {
       })
     })
 
-    it('An app bundled as an ES module has one copy of the package for import and require, and shares threads with an installed one', async () => {
+    it('An ES module bundle has one copy for import and require, shared with an installed one', async () => {
       const source = `
         import { createRequire } from 'node:module'
         import * as esm from 'rlock'
@@ -134,7 +134,7 @@ export function esmBundleSuite() {
       })
     })
 
-    it('An app bundled as an ES module has one copy of the package for its own imports and for @rlock/nestjs', async () => {
+    it('An ES module bundle has one copy of the package, shared with @rlock/nestjs', async () => {
       for (const name of ['@nestjs', 'reflect-metadata', 'rxjs'])
         symlinkSync(join(repository, 'node_modules', name), join(alone, 'node_modules', name), 'dir')
       const source = `
@@ -145,7 +145,7 @@ export function esmBundleSuite() {
       expect(await bundled(source, ['ioredis'], { external })).to.equal(true)
     })
 
-    it('An app bundled as an ES module has one copy of the package for its own imports and for @rlock/recipes', async () => {
+    it('An ES module bundle has one copy of the package, shared with @rlock/recipes', async () => {
       const source = `
         import { Redisson } from 'rlock'
         import { takeSlot } from '@rlock/recipes'

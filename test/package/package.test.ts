@@ -167,7 +167,7 @@ describe('The installed package', function () {
     }
   })
 
-  it('The installed package compiles for strict TypeScript consumers, as ES module and as CommonJS', async () => {
+  it('The installed package compiles for strict consumers, as ES module and CommonJS', async () => {
     const source = `
       import { type LockHold, LockLostError, type RLock, Redisson, type RedissonOptions, type ShutdownOptions, TimeUnit } from 'rlock'
       const options: RedissonOptions = { redis: { host: 'localhost', db: 1 }, lockWatchdogTimeout: 30_000 }

@@ -37,7 +37,7 @@ export function packagesSuite() {
       }
     })
 
-    it('The packages beside rlock bring their README, license, declarations and the sources that these name', () => {
+    it('The packages beside rlock bring README, license, declarations and sources', () => {
       for (const name of PACKAGES) {
         const files = readFileSync(
           join(installed.project, `node_modules/@rlock/${name}/package.json`),
@@ -71,7 +71,7 @@ export function packagesSuite() {
       })
     })
 
-    it('@rlock/nestjs starts an application, with the classes of rlock, and is the same for import and require', async () => {
+    it("@rlock/nestjs starts an application with rlock's classes, by import and require", async () => {
       const { url } = await sharedStandalone()
       const starting = `
         import { createRequire } from 'node:module'
@@ -100,7 +100,7 @@ export function packagesSuite() {
       await compileNestConsumer(installed)
     })
 
-    it('@rlock/opentelemetry observes the clients of rlock, imports only the API of OpenTelemetry, and is the same for import and require', async () => {
+    it('@rlock/opentelemetry observes clients, imports only the API, by import and require', async () => {
       const { url } = await sharedStandalone()
       const observing = `
         import { createRequire } from 'node:module'
@@ -128,7 +128,7 @@ export function packagesSuite() {
       expect([...new Set(required)].sort()).to.deep.equal(['@opentelemetry/api', 'node:diagnostics_channel'])
     })
 
-    it('@rlock/recipes takes a slot with the client of rlock, and is the same for import and require', async () => {
+    it("@rlock/recipes takes a slot with rlock's client, the same by import and require", async () => {
       const { url } = await sharedStandalone()
       const taking = `
         import { createRequire } from 'node:module'
@@ -160,7 +160,7 @@ export function packagesSuite() {
       }
     })
 
-    it('@rlock/testing has the errors of rlock, loads Lua with the first client, and is the same for import and require', async () => {
+    it("@rlock/testing has rlock's errors, loads Lua late, the same by import and require", async () => {
       const script = `
         import { createRequire } from 'node:module'
         import { Redisson, RedisUnavailableError } from 'rlock'
@@ -227,7 +227,7 @@ export function packagesSuite() {
       expect(await installed.run('internal.mjs', script)).to.deep.equal({ same: true, isPublic: false })
     })
 
-    it('The packages beside rlock compile for strict TypeScript consumers, as ES modules and as CommonJS', async () => {
+    it('The packages beside rlock compile for strict consumers, as ES modules and CommonJS', async () => {
       const source = `
         import { Redisson, type RedissonOptions } from 'rlock'
         import { type FromRedissonConfig, fromRedissonConfig } from '@rlock/redisson-config'

@@ -38,7 +38,7 @@ describe("Redisson's tests of latches", () => {
     expect(await Promise.all(waiting)).to.deep.equal(Array(20).fill(true))
   })
 
-  it('RedissonCountDownLatchTest.testCountDown: counts go down to zero and stay there, and can be set again', async () => {
+  it('RedissonCountDownLatchTest.testCountDown: goes down to zero, and is set again', async () => {
     const { latch } = await newLatch(2)
     for (const left of [1, 0, 0]) {
       await latch.countDown()
@@ -74,7 +74,7 @@ describe("Redisson's tests of latches", () => {
     expect(await latch.getCount()).to.equal(2)
   })
 
-  it('RedissonCountDownLatchConcurrentTest.testSingleCountDownAwait_SingleInstance: one counts fifty down while fifty wait', async () => {
+  it('RedissonCountDownLatchConcurrentTest.testSingleCountDownAwait_SingleInstance: fifty', async () => {
     const { redisson, name, latch } = await newLatch(50)
     const waiting = Promise.all(Array.from({ length: 50 }, () => redisson.getCountDownLatch(name).await()))
     await asleep(redisson, `latch ${name}`, 50)

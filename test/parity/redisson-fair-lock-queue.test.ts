@@ -19,7 +19,7 @@ describe("Redisson's tests of the queue of a fair lock", () => {
   const scene = fairScene()
 
   // There a lease is a second and the wait ten: the same ratio, with some room for a busy machine.
-  it('RedissonFairLockTest.testLeaseTimeout: eight threads that never release enter in the order in which they came', async () => {
+  it('RedissonFairLockTest.testLeaseTimeout: eight threads that never release, in order', async () => {
     const redisson = await scene.open()
     const entered: number[] = []
     const threads: Promise<unknown>[] = []
@@ -35,7 +35,7 @@ describe("Redisson's tests of the queue of a fair lock", () => {
     expect(entered).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7])
   })
 
-  it('RedissonFairLockTest.testConcurrency_MultiInstance_Ordering: threads enter in the order in which they came', async () => {
+  it('RedissonFairLockTest.testConcurrency_MultiInstance_Ordering: enter in order', async () => {
     const redisson = await scene.open()
     const came: number[] = []
     const entered: number[] = []
@@ -57,16 +57,16 @@ describe("Redisson's tests of the queue of a fair lock", () => {
     expect(entered).to.deep.equal(came)
   })
 
-  it('RedissonFairLockTest.testWaitTimeoutDrift: short waits under long holds leave no place that lapses late', () =>
+  it('RedissonFairLockTest.testWaitTimeoutDrift: short waits leave no late place', () =>
     tryAndBeInterrupted({ tries: 30, waitTime: 50, holdMs: 400 }))
 
-  it('RedissonFairLockTest.testLockAcquiredTimeoutDrift: three threads that enter in turn leave no place that lapses late', () =>
+  it('RedissonFairLockTest.testLockAcquiredTimeoutDrift: turns leave no late place', () =>
     tryAndBeInterrupted({ tries: 3, waitTime: 3_000, holdMs: 100 }))
 
-  it('RedissonFairLockTest.testFirstThreadDeathTimeoutDrift: nor do threads that enter again and again', () =>
+  it('RedissonFairLockTest.testFirstThreadDeathTimeoutDrift: nor do repeated entries', () =>
     tryAndBeInterrupted({ tries: 10, waitTime: 3_000, holdMs: 50 }))
 
-  it('RedissonFairLockTest.testAcquireFailedTimeoutDrift_Descrete: a waiter that leaves moves those behind it up', async () => {
+  it('RedissonFairLockTest.testAcquireFailedTimeoutDrift_Descrete: leaving moves others up', async () => {
     const redisson = await scene.open()
     const hold = await scene.lockOf(redisson).acquire({ leaseTime: 30_000 })
     const first = await scene.waiting(scene.lockOf(redisson))
@@ -88,7 +88,7 @@ describe("Redisson's tests of the queue of a fair lock", () => {
     await (await fourth.acquired).unlock()
   })
 
-  it('RedissonFairLockTest.testLockAcquiredTimeoutDrift_Descrete: each acquisition moves the others up', async () => {
+  it('RedissonFairLockTest.testLockAcquiredTimeoutDrift_Descrete: turns move others up', async () => {
     const redisson = await scene.open()
     const hold = await scene.lockOf(redisson).acquire({ leaseTime: 300_000 })
     const first = await scene.waiting(scene.lockOf(redisson))
@@ -105,7 +105,7 @@ describe("Redisson's tests of the queue of a fair lock", () => {
     await last.unlock()
   })
 
-  it('RedissonFairLockTest.testLockAcquiredBooleanTimeoutDrift_Descrete: a waiter that does not come back is passed', async () => {
+  it('RedissonFairLockTest.testLockAcquiredBooleanTimeoutDrift_Descrete: a dead one is passed', async () => {
     const [redisson, dying] = await aliveAndDying()
     const hold = await scene.lockOf(redisson, SHORT).acquire({ leaseTime: 500 })
     const first = await scene.waiting(scene.lockOf(redisson, SHORT))
@@ -121,7 +121,7 @@ describe("Redisson's tests of the queue of a fair lock", () => {
     expect(await scene.java.places()).to.deep.equal([])
   })
 
-  it('RedissonFairLockTest.testAbandonedTimeoutDrift_Descrete: after a lease and the places of the dead the next one enters', async () => {
+  it('RedissonFairLockTest.testAbandonedTimeoutDrift_Descrete: the dead are passed', async () => {
     const [redisson, dying] = await aliveAndDying()
     await scene.lockOf(dying.redisson, SHORT).acquire({ leaseTime: 500 })
     for (let dead = 0; dead < 2; dead++) await scene.waiting(scene.lockOf(dying.redisson, SHORT))
@@ -132,7 +132,7 @@ describe("Redisson's tests of the queue of a fair lock", () => {
     expect(await timed(() => acquired)).to.be.below(500 + SHORT + 1_000)
   })
 
-  it('RedissonFairLockTest.testAcquireFailedNotCalledOnRedisTimeout: waiters sit out a pause of the server, and enter', async () => {
+  it('RedissonFairLockTest.testAcquireFailedNotCalledOnRedisTimeout: a pause is sat out', async () => {
     const redisson = await scene.open()
     const errors: Error[] = []
     redisson.on('error', (error) => errors.push(error))

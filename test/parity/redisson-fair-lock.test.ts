@@ -28,16 +28,16 @@ describe("Redisson's tests of fair locks", () => {
 
   it('RedissonFairLockTest.testForceUnlock: the lock is free, through any object', () => fair.forceUnlock())
 
-  it('RedissonFairLockTest.testExpire: a waiter enters when the lease ends, and the late unlock() fails', () =>
+  it("RedissonFairLockTest.testExpire: a waiter enters at the lease's end, unlock() fails", () =>
     fair.expire())
 
-  it('RedissonFairLockTest.testAutoExpire: what a client leaves behind is free after the watchdog timeout', () =>
+  it("RedissonFairLockTest.testAutoExpire: a dead client's lock is free by the watchdog time", () =>
     fair.autoExpire())
 
-  it('RedissonFairLockTest.testGetHoldCount: counts up with each lock() and down with each unlock()', () =>
+  it('RedissonFairLockTest.testGetHoldCount: goes up with lock() and down with unlock()', () =>
     fair.getHoldCount())
 
-  it('RedissonFairLockTest.testIsHeldByCurrentThreadOtherThread: what one thread holds, another does not', () =>
+  it('RedissonFairLockTest.testIsHeldByCurrentThreadOtherThread: one holds, another not', () =>
     fair.isHeldByCurrentThreadOtherThread())
 
   it('RedissonFairLockTest.testIsHeldByCurrentThread: only between lock() and unlock()', () =>
@@ -56,7 +56,7 @@ describe("Redisson's tests of fair locks", () => {
   it('RedissonFairLockTest.testReentrancy: one level released of two still keeps others out', () =>
     fair.reentrancy())
 
-  it('RedissonFairLockTest.testConcurrency_SingleInstance: fifteen threads of one client each enter once', () =>
+  it('RedissonFairLockTest.testConcurrency_SingleInstance: fifteen threads enter once each', () =>
     fair.singleInstance())
 
   it('RedissonFairLockTest.testConcurrencyLoop_MultiInstance: sixteen clients in a loop', () =>
@@ -83,7 +83,7 @@ describe("Redisson's tests of fair locks", () => {
     expect(entered).to.equal(500)
   })
 
-  it('RedissonFairLockTest.testNameMapper: the queue is under the mapped name, and the lock works as ever', async () => {
+  it('RedissonFairLockTest.testNameMapper: the queue is under the mapped name', async () => {
     const redisson = await createRedisson({ nameMapper: { map: (name) => `test::${name}` } })
     const redis = await openRedis()
     const name = uniqueName()

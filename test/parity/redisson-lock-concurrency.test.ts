@@ -10,7 +10,7 @@ import { inCluster } from './in-cluster'
 describe("Redisson's tests of many on a lock", () => {
   afterEach(closeAll)
 
-  it('RedissonLockTest.testSubscriptionsPerConnection: tasks over five names leave no subscription behind', async () => {
+  it('RedissonLockTest.testSubscriptionsPerConnection: no subscription is left behind', async () => {
     const redisson = await createRedisson()
     const prefix = uniqueName('lock')
     let left = 1_000
@@ -83,7 +83,7 @@ describe("Redisson's tests of many on a lock", () => {
   })
 
   // There it looks into the renewal's map; here a hold that the watchdog overlooked would be gone.
-  it('RedissonLockTest.testConcurrencyTryLockUnLock: a hold taken amid the tries of others is renewed', async () => {
+  it("RedissonLockTest.testConcurrencyTryLockUnLock: a hold amid others' tries is renewed", async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 300 })
     const lock = redisson.getLock(uniqueName())
     let held = 0
@@ -105,7 +105,7 @@ describe("Redisson's tests of many on a lock", () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
-  it('RedissonLockTest.testConcurrency_SingleInstance: fifteen threads of one client each get their turn', async () => {
+  it('RedissonLockTest.testConcurrency_SingleInstance: fifteen threads get their turn', async () => {
     const redisson = await createRedisson()
     const name = uniqueName()
     let counter = 0

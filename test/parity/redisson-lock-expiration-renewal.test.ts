@@ -27,17 +27,17 @@ describe("Redisson's tests of the renewal of leases", () => {
 
   afterEach(closeAll)
 
-  it('RedissonLockExpirationRenewalTest.testLockAfterTimeout: after a loss the lock is renewed as before', () =>
+  it('RedissonLockExpirationRenewalTest.testLockAfterTimeout: renewed after a loss', () =>
     renewedAfterLoss(() => redisson.getLock('LOCK_KEY'), 1))
 
-  it('RedissonLockExpirationRenewalTest.testReadLockAfterTimeout: after a loss the read lock is renewed as before', () =>
+  it('RedissonLockExpirationRenewalTest.testReadLockAfterTimeout: renewed after a loss', () =>
     renewedAfterLoss(() => redisson.getReadWriteLock('LOCK_KEY').readLock(), 1))
 
-  it('RedissonLockExpirationRenewalTest.testWriteLockAfterTimeout: after a loss the write lock is renewed as before, twice', () =>
+  it('RedissonLockExpirationRenewalTest.testWriteLockAfterTimeout: renewed after a loss', () =>
     renewedAfterLoss(() => redisson.getReadWriteLock('LOCK_KEY').writeLock(), 2))
 
   // There the thread spins; here the loop must turn, and does so at leisure.
-  it('RedissonLockExpirationRenewalTest.testLockReentrantRenew: what follows a re-entered hold is renewed', async () => {
+  it('RedissonLockExpirationRenewalTest.testLockReentrantRenew: renewed after re-entry', async () => {
     await redisson.run(async () => {
       const lock = redisson.getLock('LOCK_KEY')
       await lock.lock()

@@ -12,7 +12,7 @@ import { startStandalone, waitUntil } from '../kit/servers/index'
 describe("Redisson's tests of one lock", () => {
   afterEach(closeAll)
 
-  it('RedissonLockTest.testLockIsNotRenewedAfterInterruptedTryLock: an aborted try leaves nothing held or renewed', async () => {
+  it('RedissonLockTest.testLockIsNotRenewedAfterInterruptedTryLock: nothing held', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 300 })
     const lock = redisson.getLock(uniqueName())
     let aborted = 0
@@ -42,7 +42,7 @@ describe("Redisson's tests of one lock", () => {
     expect(await rejection(lock.tryLock(500, 10_000))).to.have.property('code', 'REDIS_UNAVAILABLE')
   })
 
-  it('RedissonLockTest.testRemainTimeToLive2: after partial releases the lease is the one that was asked for', async () => {
+  it('RedissonLockTest.testRemainTimeToLive2: a partial release keeps the asked lease', async () => {
     const redisson = await createRedisson()
     await redisson.run(async () => {
       const lock = redisson.getLock(uniqueName())
@@ -63,7 +63,7 @@ describe("Redisson's tests of one lock", () => {
     await hold.unlock()
   })
 
-  it('RedissonLockTest.testLockUninterruptibly: a lock() without a signal waits on while others are aborted', async () => {
+  it('RedissonLockTest.testLockUninterruptibly: waits on while others are aborted', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getLock(uniqueName())
     const hold = await lock.acquire({ leaseTime: 600_000 })
@@ -97,7 +97,7 @@ describe("Redisson's tests of one lock", () => {
     })
   })
 
-  it('RedissonLockTest.testExpire: a waiter enters when the lease ends, and the late unlock() fails', async () => {
+  it("RedissonLockTest.testExpire: a waiter enters at the lease's end, unlock() fails", async () => {
     const redisson = await createRedisson()
     const name = uniqueName()
     await redisson.run(async () => {
@@ -128,7 +128,7 @@ describe("Redisson's tests of one lock", () => {
     })
   })
 
-  it('RedissonLockTest.testAutoExpire: what a client leaves behind is free after the watchdog timeout', async () => {
+  it("RedissonLockTest.testAutoExpire: a dead client's lock is free by the watchdog time", async () => {
     const doomed = await createRedisson({ lockWatchdogTimeout: 600 })
     const redisson = await createRedisson()
     const name = uniqueName()
@@ -158,7 +158,7 @@ describe("Redisson's tests of one lock", () => {
     })
   })
 
-  it('RedissonLockTest.testIsHeldByCurrentThreadOtherThread: what one thread holds, another does not', async () => {
+  it('RedissonLockTest.testIsHeldByCurrentThreadOtherThread: one holds, another not', async () => {
     const redisson = await createRedisson()
     const name = uniqueName()
     const elsewhere = () => redisson.run(() => redisson.getLock(name).isHeldByCurrentThread())

@@ -65,22 +65,22 @@ describe("Redisson's tests of non-reentrant and fenced locks", () => {
 
   afterEach(closeAll)
 
-  it('RedissonNonReentrantLockTest.testSameThreadReacquireThrows: a thread that holds the lock is refused', () =>
+  it('RedissonNonReentrantLockTest.testSameThreadReacquireThrows: the holder is refused', () =>
     plain.sameThread())
 
-  it('RedissonNonReentrantLockTest.testCrossInstanceSameThreadReentryThrows: so it is through another object', () =>
+  it('RedissonNonReentrantLockTest.testCrossInstanceSameThreadReentryThrows: any object', () =>
     plain.crossInstance())
 
-  it('RedissonNonReentrantLockTest.testContendingThreadBlocksAndAcquiresOnRelease: another thread waits, and gets it', () =>
+  it('RedissonNonReentrantLockTest.testContendingThreadBlocksAndAcquiresOnRelease: waits', () =>
     plain.contendingThread())
 
-  it('RedissonNonReentrantFairLockTest.testSameThreadReacquireThrows: a thread that holds the lock is refused', () =>
+  it('RedissonNonReentrantFairLockTest.testSameThreadReacquireThrows: holder is refused', () =>
     fair.sameThread())
 
-  it('RedissonNonReentrantFairLockTest.testCrossInstanceSameThreadReentryThrows: so it is through another object', () =>
+  it('RedissonNonReentrantFairLockTest.testCrossInstanceSameThreadReentryThrows: any object', () =>
     fair.crossInstance())
 
-  it('RedissonNonReentrantFairLockTest.testContendingThreadBlocksAndAcquiresOnRelease: another thread waits, and gets it', () =>
+  it('RedissonNonReentrantFairLockTest.testContendingThreadBlocksAndAcquiresOnRelease: ok', () =>
     fair.contendingThread())
 
   it('RedissonFencedLockTest.testTokenIncrease: each acquisition draws the next token', async () => {

@@ -28,7 +28,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     await s.getPermits(),
   ]
 
-  it('RedissonPermitExpirableSemaphoreTest.testGetInClusterNameMapper: names are mapped in a cluster, too', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testGetInClusterNameMapper: mapped in a cluster', async () => {
     const s = (await newSemaphore(2, await inCluster())).s
     const id = await s.acquire()
     await s.release(id)
@@ -39,7 +39,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await redis.exists(`test::${name}`, `{test::${name}}:timeout`)).to.equal(2)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testUpdateLeaseTime: the lease of a permit is set anew', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testUpdateLeaseTime: the lease is set anew', async () => {
     const { s } = await newSemaphore(1)
     expect(await s.updateLeaseTime(UNKNOWN, 1)).to.equal(false)
     const id = await s.acquire()
@@ -50,7 +50,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.availablePermits()).to.equal(1)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testNotExistent: without permits there is nothing to count', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testNotExistent: nothing to count', async () => {
     const { s } = await newSemaphore()
     expect(await counts(s)).to.deep.equal([0, 0, 0])
   })
@@ -81,13 +81,13 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.getPermits()).to.equal(6)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testExpiration: a permit whose lease has ended is free for the next', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testExpiration: free when the lease has ended', async () => {
     const { s } = await newSemaphore(1)
     await s.acquire(100, MILLISECONDS)
     expect(await s.tryAcquire(2, SECONDS)).to.be.a('string')
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testExpire: what was taken with a lease comes back, and is counted once', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testExpire: comes back, and is counted once', async () => {
     const { s } = await newSemaphore(1)
     const id = await s.acquire(50, MILLISECONDS)
     await s.acquire(50, MILLISECONDS)
@@ -110,7 +110,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.availablePermits()).to.equal(10)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testSetPermits: the number in all is set, however many are in use', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testSetPermits: the number in all is set', async () => {
     const { s } = await newSemaphore()
     await s.setPermits(10)
     await s.acquire({ permits: 3 })
@@ -127,7 +127,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([10, 5, 15])
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testBlockingAcquire: a caller waits until one is released', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testBlockingAcquire: waits for a release', async () => {
     const { s, redisson, name } = await newSemaphore(1)
     const id = await s.acquire()
     const waiting = s.acquire()
@@ -137,7 +137,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await waiting).to.not.equal(id)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testBlockingAcquireMany: a caller waits until as many as it wants are there', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testBlockingAcquireMany: waits for enough', async () => {
     const { s, redisson, name } = await newSemaphore(5)
     const ids = (await s.acquire({ permits: 4 }))!
     const waiting = s.acquire({ permits: 3 })
@@ -164,7 +164,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.tryAcquire({ permits: 1, waitTime: 30 })).to.equal(undefined)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testReleaseWithoutPermits: an id that was never given is not held', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseWithoutPermits: an unknown id', async () => {
     const { s } = await newSemaphore()
     expect(await rejection(s.release(UNKNOWN))).to.have.property('code', NOT_HELD)
     expect(await s.availablePermits()).to.equal(0)
@@ -201,9 +201,9 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([permits, 0, permits])
   }
 
-  it('RedissonPermitExpirableSemaphoreTest.testConcurrency_SingleInstance: two hundred callers of one client, one permit', () =>
+  it('RedissonPermitExpirableSemaphoreTest.testConcurrency_SingleInstance: 200 callers', () =>
     concurrently(1, 200, 1, 1))
-  it('RedissonPermitExpirableSemaphoreTest.testConcurrencyLoop_MultiInstance: four clients, again and again', () =>
+  it('RedissonPermitExpirableSemaphoreTest.testConcurrencyLoop_MultiInstance: four clients', () =>
     concurrently(4, 16, 15, 1))
   it('RedissonPermitExpirableSemaphoreTest.testConcurrencyMultiPermits: several permits a caller', () =>
     concurrently(2, 20, 3, 10, 3))
@@ -233,7 +233,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([10, 0, 10])
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyExpiredDoesNotThrow: what expired among many is named here, and the rest is released', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyExpiredDoesNotThrow: names them', async () => {
     const { s } = await newSemaphore(10)
     const expired = (await s.acquire({ permits: 2, leaseTime: 50 }))!
     const kept = (await s.acquire({ permits: 2 }))!
@@ -254,7 +254,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([8, 2, 10])
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyNotExistOrExpired: ids that are not in use are named', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyNotExistOrExpired: names them', async () => {
     const { s } = await newSemaphore(10)
     expect(await rejection(s.release([UNKNOWN]))).to.deep.include({ code: NOT_HELD, permitIds: [UNKNOWN] })
     expect(await s.tryRelease([UNKNOWN])).to.equal(0)

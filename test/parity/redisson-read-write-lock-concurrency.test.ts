@@ -14,7 +14,7 @@ describe("Redisson's tests of many on a read-write lock", () => {
     expect(sections.done).to.equal(15)
   })
 
-  it('RedissonReadWriteLockTest.testConcurrencyLoop_MultiInstance: sixteen clients read or write in a loop', async () => {
+  it('RedissonReadWriteLockTest.testConcurrencyLoop_MultiInstance: sixteen clients', async () => {
     const sections = new Sections(5)
     await withClients(16, async (redisson) => {
       for (let i = 0; i < 15; i++) await sections.oneOf(redisson)

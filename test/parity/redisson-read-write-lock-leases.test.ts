@@ -7,7 +7,7 @@ import { waitUntil } from '../kit/servers/index'
 describe("Redisson's tests of a read-write lock's leases", () => {
   afterEach(closeAll)
 
-  it('RedissonReadWriteLockTest.testReadLockExpiration: a writer waits for the reader with the longer lease', async () => {
+  it('RedissonReadWriteLockTest.testReadLockExpiration: waits for the longer lease', async () => {
     const { redisson, both } = await openLock()
     const reader = (lease: number, holdMs: number) =>
       redisson.run(async () => {
@@ -25,7 +25,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     await Promise.all(readers)
   })
 
-  it('RedissonReadWriteLockTest.testReadLockExpirationRenewal: fifty readers are renewed past the watchdog timeout', async () => {
+  it('RedissonReadWriteLockTest.testReadLockExpirationRenewal: fifty readers are renewed', async () => {
     const { redisson, both } = await openLock({ lockWatchdogTimeout: 400 })
     const reader = () =>
       redisson.run(async () => {
@@ -38,7 +38,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     expect(await both.readLock().isLocked()).to.equal(false)
   })
 
-  it('RedissonReadWriteLockTest.testWriteLockExpiration: a shorter inner lease lets no other caller in early', async () => {
+  it('RedissonReadWriteLockTest.testWriteLockExpiration: a shorter inner lease, no entry', async () => {
     const { redisson, both } = await openLock()
     const write = both.writeLock()
     await redisson.run(async () => {
@@ -49,7 +49,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testReadLockLeaseTimeoutDiffThreadsWRR: both readers enter when the write lease ends', async () => {
+  it('RedissonReadWriteLockTest.testReadLockLeaseTimeoutDiffThreadsWRR: both enter', async () => {
     const { redisson, both } = await openLock()
     expect(await redisson.run(() => both.writeLock().tryLock(100, 600))).to.equal(true)
     const reader = () => redisson.run(() => both.readLock().lock())
@@ -57,7 +57,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     expect(await both.readLock().forceUnlock()).to.equal(true)
   })
 
-  it('RedissonReadWriteLockTest.testReadLockLeaseTimeoutDiffThreadsRRW: the released lease of one reader is not waited for', async () => {
+  it('RedissonReadWriteLockTest.testReadLockLeaseTimeoutDiffThreadsRRW: no longer wait', async () => {
     const { redisson, both } = await openLock()
     const [read, write] = [both.readLock(), both.writeLock()]
     expect(await redisson.run(() => read.tryLock(100, 600))).to.equal(true)
@@ -86,7 +86,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testReadWriteTTL: either side is renewed, and the read side goes on alone', async () => {
+  it('RedissonReadWriteLockTest.testReadWriteTTL: each side is renewed, reading goes on', async () => {
     const { redisson, both } = await openLock({ lockWatchdogTimeout: 600 })
     const [read, write] = [both.readLock(), both.writeLock()]
     await redisson.run(async () => {
@@ -121,7 +121,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testExpireWrite: a writer enters when the lease ends, and the late unlock() fails', async () => {
+  it("RedissonReadWriteLockTest.testExpireWrite: a writer enters at the lease's end", async () => {
     const { redisson, both } = await openLock()
     await redisson.run(async () => {
       await both.writeLock().lock(500)
@@ -135,7 +135,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testAutoExpire: what a client leaves behind is free after the watchdog timeout', async () => {
+  it("RedissonReadWriteLockTest.testAutoExpire: a dead client's lock becomes free", async () => {
     const { redisson: doomed, name, both } = await openLock({ lockWatchdogTimeout: 500 })
     await doomed.run(() => both.writeLock().lock())
     const write = (await createRedisson()).getReadWriteLock(name).writeLock()
@@ -144,7 +144,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     await waitUntil('it is free', async () => !(await write.isLocked()), 700)
   })
 
-  it('RedissonReadWriteLockTest.testMultiInstanceReadLockZombieCleanup: a dead reader goes with the last living one', async () => {
+  it('RedissonReadWriteLockTest.testMultiInstanceReadLockZombieCleanup: goes with the last', async () => {
     const options = { lockWatchdogTimeout: 500 }
     const { redisson: dead, name, both } = await openLock(options)
     await dead.run(() => both.readLock().lock())
@@ -152,7 +152,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     await afterTheDead(name, 1)
   })
 
-  it('RedissonReadWriteLockTest.testMultiInstanceZombieReadLockPerformance: and so do twenty with three levels each', async () => {
+  it('RedissonReadWriteLockTest.testMultiInstanceZombieReadLockPerformance: so do twenty', async () => {
     const name = uniqueName('perf_zombie')
     const zombies = await Promise.all(
       Array.from({ length: 20 }, () => createRedisson({ lockWatchdogTimeout: 500 })),

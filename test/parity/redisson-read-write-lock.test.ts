@@ -11,7 +11,7 @@ import { inCluster } from './in-cluster'
 describe("Redisson's tests of a read-write lock", () => {
   afterEach(closeAll)
 
-  it('RedissonReadWriteLockTest.testReadLockIsLocked: free while only written under, locked once its writer reads', async () => {
+  it('RedissonReadWriteLockTest.testReadLockIsLocked: locked once its writer reads', async () => {
     const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('TEST'))
     await redisson.run(async () => {
@@ -23,7 +23,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testName: ten threads read a hundred times under a name with a hash tag', async () => {
+  it('RedissonReadWriteLockTest.testName: ten threads read under a hash tag', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getReadWriteLock(`{${uniqueName()}}:abc:key`).readLock()
     const thread = () =>
@@ -64,7 +64,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testWriteReadReentrancy: a writer reads where others may not, and steps down', async () => {
+  it('RedissonReadWriteLockTest.testWriteReadReentrancy: a writer reads, and steps down', async () => {
     const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('TEST'))
     await redisson.run(async () => {
@@ -79,7 +79,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testWriteLock: a re-entered write lock keeps readers out until it steps down', async () => {
+  it('RedissonReadWriteLockTest.testWriteLock: keeps readers out until it steps down', async () => {
     const redisson = await createRedisson()
     const name = uniqueName('lock')
     const both = redisson.getReadWriteLock(name)
@@ -179,7 +179,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testIsHeldByCurrentThreadOtherThread: what one thread reads, another does not', async () => {
+  it('RedissonReadWriteLockTest.testIsHeldByCurrentThreadOtherThread: one reads, one not', async () => {
     await aroundAReadHold(async (lock, other) => {
       expect(await other(() => lock.isHeldByCurrentThread())).to.equal(false)
     })
@@ -203,7 +203,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it("RedissonReadWriteLockTest.testUnlockFail: another thread's read hold cannot be released, and stays", async () => {
+  it("RedissonReadWriteLockTest.testUnlockFail: another thread's read hold stays", async () => {
     const redisson = await createRedisson()
     const lock = redisson.getReadWriteLock(uniqueName('lock')).readLock()
     await redisson.run(() => lock.lock())
@@ -224,7 +224,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testReentrancy: read twice, released twice, and another lock meanwhile', async () => {
+  it('RedissonReadWriteLockTest.testReentrancy: read and released twice, another meanwhile', async () => {
     const redisson = await createRedisson()
     const [name, another] = [uniqueName('lock'), uniqueName('lock1')]
     await redisson.run(async () => {
@@ -241,7 +241,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testWriteRead: readers that waited for a writer read at the same time', async () => {
+  it('RedissonReadWriteLockTest.testWriteRead: waiting readers read at the same time', async () => {
     const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('TEST'))
     await both.writeLock().lock({ threadId: 1 })

@@ -60,13 +60,13 @@ describe("Redisson's tests of RedLocks", () => {
     )
   }
 
-  it('RedissonRedLockTest.testLockLeasetimeWithMilliSeconds: no two threads are inside, with a lease in ms', () =>
+  it('RedissonRedLockTest.testLockLeasetimeWithMilliSeconds: one inside, lease in ms', () =>
     lockWithLease(2_000, TimeUnit.MILLISECONDS))
 
-  it('RedissonRedLockTest.testLockLeasetimeWithSeconds: no two threads are inside, with a lease in seconds', () =>
+  it('RedissonRedLockTest.testLockLeasetimeWithSeconds: one inside, lease in seconds', () =>
     lockWithLease(2, TimeUnit.SECONDS))
 
-  it('RedissonRedLockTest.testLockLeasetimeWithMinutes: no two threads are inside, with a lease in minutes', () =>
+  it('RedissonRedLockTest.testLockLeasetimeWithMinutes: one inside, lease in minutes', () =>
     lockWithLease(1, TimeUnit.MINUTES))
 
   it('RedissonRedLockTest.testTryLockLeasetime: nor with a wait and a lease', async () => {
@@ -77,7 +77,7 @@ describe("Redisson's tests of RedLocks", () => {
     await countedSections(acquire, () => lock.unlock())
   })
 
-  it('RedissonRedLockTest.testLockFailed: two of three members are held: a thread waits, and a try is false', async () => {
+  it('RedissonRedLockTest.testLockFailed: two of three members held: a try is false', async () => {
     const [lock1, lock2, lock3] = locksOn(2, 1) as [RLock, RLock, RLock]
     await inThread(async () => {
       await lock2.lock()
@@ -91,7 +91,7 @@ describe("Redisson's tests of RedLocks", () => {
     await waiting.catch(() => {})
   })
 
-  it('RedissonRedLockTest.testLockSuccess2: one of three members is held: a try is true, and stays so', async () => {
+  it('RedissonRedLockTest.testLockSuccess2: one of three members held: a try is true', async () => {
     const locks = locksOn(2, 1)
     await inThread(() => locks[1]!.lock())
     await inThread(async () => {
@@ -120,10 +120,10 @@ describe("Redisson's tests of RedLocks", () => {
   })
 
   // These two are switched off there, and are about the multi lock.
-  it('RedissonRedLockTest.testMultiThreads: a multi lock is entered by one thread after the other', () =>
+  it('RedissonRedLockTest.testMultiThreads: one thread after the other enters', () =>
     heldByAnotherThread(clients[0]!))
 
-  it('RedissonRedLockTest.test: a multi lock that is held on three servers keeps another thread out', () =>
+  it('RedissonRedLockTest.test: a multi lock on three servers keeps another out', () =>
     heldOnThreeServers(servers))
 
   /** A thread holds the RedLock; then `meanwhile` happens; another thread waits, and enters after the first one. */

@@ -15,7 +15,7 @@ describe("Redisson's tests of semaphores", () => {
     return { redisson, name, s: redisson.getSemaphore(name) }
   }
 
-  it('RedissonSemaphoreTest.testAcquireAfterAddPermits: a waiter enters once enough permits were added', async () => {
+  it('RedissonSemaphoreTest.testAcquireAfterAddPermits: enters once enough were added', async () => {
     const { redisson, name, s } = await newSemaphore()
     await s.trySetPermits(0)
     const waiting = s.acquire(2)
@@ -34,7 +34,7 @@ describe("Redisson's tests of semaphores", () => {
     expect(await s.availablePermits()).to.equal(0)
   })
 
-  it('RedissonSemaphoreTest.testAcquireWithoutSetPermits: permits released without having been set make a semaphore', async () => {
+  it('RedissonSemaphoreTest.testAcquireWithoutSetPermits: released permits make one', async () => {
     const { s } = await newSemaphore()
     await s.release()
     await s.release()
@@ -42,7 +42,7 @@ describe("Redisson's tests of semaphores", () => {
     expect(await s.availablePermits()).to.equal(0)
   })
 
-  it('RedissonSemaphoreTest.testTrySetPermits: permits are set once, and expire with a time to live', async () => {
+  it('RedissonSemaphoreTest.testTrySetPermits: set once, and gone with a time to live', async () => {
     const { name, s } = await newSemaphore()
     expect(await s.trySetPermits(10)).to.equal(true)
     expect(await s.availablePermits()).to.equal(10)
@@ -88,7 +88,7 @@ describe("Redisson's tests of semaphores", () => {
     expect(await s.availablePermits()).to.equal(1)
   })
 
-  it('RedissonSemaphoreTest.testBlockingNAcquire: a caller waits until as many as it wants are there', async () => {
+  it('RedissonSemaphoreTest.testBlockingNAcquire: waits until enough are there', async () => {
     const { redisson, name, s } = await newSemaphore()
     await s.trySetPermits(5)
     await s.acquire(3)
@@ -101,7 +101,7 @@ describe("Redisson's tests of semaphores", () => {
     expect(await s.availablePermits()).to.equal(0)
   })
 
-  it('RedissonSemaphoreTest.testTryNAcquire: a bounded wait is granted once enough were released one by one', async () => {
+  it('RedissonSemaphoreTest.testTryNAcquire: granted once enough were released', async () => {
     const { redisson, name, s } = await newSemaphore()
     await s.trySetPermits(5)
     await s.acquire(3)
@@ -185,7 +185,7 @@ describe("Redisson's tests of semaphores", () => {
     return most
   }
 
-  it('RedissonSemaphoreTest.testConcurrency_SingleInstance: two hundred callers of one client, one permit', async () => {
+  it('RedissonSemaphoreTest.testConcurrency_SingleInstance: 200 callers, one permit', async () => {
     expect(await concurrently(1, 200, 1, 1)).to.equal(1)
   })
 
@@ -193,7 +193,7 @@ describe("Redisson's tests of semaphores", () => {
     expect(await concurrently(4, 16, 10, 16)).to.be.at.most(16)
   })
 
-  it('RedissonSemaphoreTest.testConcurrencyLoop_MultiInstance: callers of four clients, again and again', async () => {
+  it('RedissonSemaphoreTest.testConcurrencyLoop_MultiInstance: callers of four clients', async () => {
     expect(await concurrently(4, 16, 15, 1)).to.equal(1)
   })
 

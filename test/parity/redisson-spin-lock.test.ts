@@ -14,30 +14,29 @@ describe("Redisson's tests of spin locks", () => {
 
   afterEach(closeAll)
 
-  it('RedissonSpinLockTest.testRedisFailed: a dead server is an error, not a hang and not a false', () =>
+  it('RedissonSpinLockTest.testRedisFailed: a dead server is an error, no hang or false', () =>
     spin.redisFailed())
 
   it('RedissonSpinLockTest.testTryLockWait: the wait is as long as it was said', () => spin.tryLockWait())
 
-  it('RedissonSpinLockTest.testLockUninterruptibly: a lock() without a signal waits on while others are aborted', () =>
+  it('RedissonSpinLockTest.testLockUninterruptibly: waits on while others are aborted', () =>
     spin.lockUninterruptibly())
 
   it('RedissonSpinLockTest.testForceUnlock: the lock is free, through any object', () => spin.forceUnlock())
 
-  it('RedissonSpinLockTest.testExpire: a waiter enters when the lease ends, and the late unlock() fails', () =>
+  it("RedissonSpinLockTest.testExpire: a waiter enters at the lease's end, unlock() fails", () =>
     spin.expire())
 
   it('RedissonSpinLockTest.testInCluster: locked and free again', async () => {
     await spin.isLocked(await inCluster())
   })
 
-  it('RedissonSpinLockTest.testAutoExpire: what a client leaves behind is free after the watchdog timeout', () =>
-    spin.autoExpire())
+  it("RedissonSpinLockTest.testAutoExpire: a dead client's lock becomes free", () => spin.autoExpire())
 
-  it('RedissonSpinLockTest.testGetHoldCount: counts up with each lock() and down with each unlock()', () =>
+  it('RedissonSpinLockTest.testGetHoldCount: goes up with lock() and down with unlock()', () =>
     spin.getHoldCount())
 
-  it('RedissonSpinLockTest.testIsHeldByCurrentThreadOtherThread: what one thread holds, another does not', () =>
+  it('RedissonSpinLockTest.testIsHeldByCurrentThreadOtherThread: one holds, another not', () =>
     spin.isHeldByCurrentThreadOtherThread())
 
   it('RedissonSpinLockTest.testIsHeldByCurrentThread: only between lock() and unlock()', () =>
@@ -56,7 +55,7 @@ describe("Redisson's tests of spin locks", () => {
   it('RedissonSpinLockTest.testReentrancy: one level released of two still keeps others out', () =>
     spin.reentrancy())
 
-  it('RedissonSpinLockTest.testConcurrency_SingleInstance: fifteen threads of one client each enter once', () =>
+  it('RedissonSpinLockTest.testConcurrency_SingleInstance: fifteen threads enter once', () =>
     spin.singleInstance())
 
   it('RedissonSpinLockTest.testConcurrencyLoop_MultiInstance: sixteen clients in a loop', () =>
@@ -65,7 +64,7 @@ describe("Redisson's tests of spin locks", () => {
   it('RedissonSpinLockTest.testConcurrency_MultiInstance: a hundred clients each enter once', () =>
     spin.multiInstance())
 
-  it('RedissonSpinLockTest.testTryLockAsync: lock() is pending while another thread holds, and resolves after its release', async () => {
+  it('RedissonSpinLockTest.testTryLockAsync: lock() is pending until another releases', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getSpinLock(uniqueName())
     await redisson.run(async () => {
@@ -79,7 +78,7 @@ describe("Redisson's tests of spin locks", () => {
     })
   })
 
-  it('RedissonSpinLockTest.testTimedTryLockAsync: a tryLock() with a wait is pending meanwhile, and then true', async () => {
+  it('RedissonSpinLockTest.testTimedTryLockAsync: a waiting tryLock() is pending, then true', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getSpinLock(uniqueName())
     await redisson.run(async () => {
@@ -104,7 +103,7 @@ describe("Redisson's tests of spin locks", () => {
     })
   })
 
-  it('RedissonSpinLockTest.testTryLockAsyncFailed: tryLock() of a held lock is false, and stays without effect', async () => {
+  it('RedissonSpinLockTest.testTryLockAsyncFailed: tryLock() of a held lock is false', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getSpinLock(uniqueName())
     await redisson.run(async () => {

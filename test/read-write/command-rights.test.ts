@@ -35,7 +35,7 @@ describe('A right to a command that a read-write lock misses for a while', () =>
   const nothingIsLeft = () => waitUntil('nothing is left', async () => (await redis.dbsize()) === 0, SOON)
 
   for (const command of COMMANDS)
-    it(`A read-write lock that was acquired or released without the right to ${command.toUpperCase()} is free once it is granted`, async () => {
+    it(`A read-write lock used without the right to ${command.toUpperCase()} is free once it is granted`, async () => {
       const held = await Promise.all(locks.slice(0, 2).map((lock) => lock.acquire()))
       await refuse(command)
       const releases = await Promise.allSettled(held.map((hold) => hold.unlock()))

@@ -49,7 +49,7 @@ for (const where of ['Redis', 'memory'])
       return value
     }
 
-    it('A reader beside it releases at once, and the lock stays with the other one while that one has a level', async () => {
+    it('A reader beside another releases at once, and the lock stays with the other', async () => {
       const hold = await sides().readLock().acquire()
       await redis.hset(name, STRANGER, COUNT)
       await redis.set(readTimeoutKey(name, STRANGER, 3), '1', 'PX', 60_000)
@@ -74,7 +74,7 @@ for (const where of ['Redis', 'memory'])
       expect(await owners()).to.deep.equal([owner])
     })
 
-    it('A read hold whose own count was raised is renewed at its levels and at the top, and released at once', async () => {
+    it('A read hold with a raised count is renewed at its levels and the top, then released', async () => {
       const hold = await sides().readLock().acquire()
       const [owner] = await owners()
       await redis.hset(name, owner!, COUNT)

@@ -33,7 +33,7 @@ describe('Forced release of a read-write lock', () => {
     return messages.splice(0).filter((each) => each !== 'end')
   }
 
-  it('A forced release of a free lock, or of the side that is not locked, answers false and changes nothing', async () => {
+  it('A forced release of a free or other side answers false and changes nothing', async () => {
     expect(await rw.readLock().forceUnlock()).to.equal(false)
     expect(await rw.writeLock().forceUnlock()).to.equal(false)
     await read(1)
@@ -55,7 +55,7 @@ describe('Forced release of a read-write lock', () => {
     expect(await reported()).to.deep.equal(['0'])
   })
 
-  it('A forced release of a writer ends the read holds of its client too, and reports them at once', async () => {
+  it("A forced release of a writer ends its client's read holds too, told at once", async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       const reading = await rw.readLock().acquire()
@@ -66,7 +66,7 @@ describe('Forced release of a read-write lock', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('A forced release of a writer deletes the key and the read timeout keys of its own read holds, and publishes 1', async () => {
+  it('A forced release of a writer deletes the keys of its read holds, and publishes 1', async () => {
     await write(1)
     await read(1)
     await read(1)

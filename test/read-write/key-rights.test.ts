@@ -23,7 +23,7 @@ describe('The keys beside a read-write lock', () => {
   }
 
   for (const side of ['readLock', 'writeLock'] as const)
-    it(`The keys beside a read-write lock are named by the acquisition of ${side}() already: without the right to them nothing is taken`, async () => {
+    it(`${side}() names the side keys at its acquisition: without the right it takes nothing`, async () => {
       const redisson = await as('~lock:*')
       const name = `lock:${uniqueName()}`
       const lock = redisson.getReadWriteLock(name)[side]()
@@ -35,7 +35,7 @@ describe('The keys beside a read-write lock', () => {
       expect(await redis.exists(name)).to.equal(0)
     })
 
-  it('The keys beside a read-write lock are all that a client touches beside the lock itself: locking, nesting, stepping down and force', async () => {
+  it('The side keys of a read-write lock are all that a client touches beside the lock', async () => {
     const redisson = await as('~lock:*', '~{lock:*}:*')
     const name = `lock:${uniqueName()}`
     const rw = redisson.getReadWriteLock(name)

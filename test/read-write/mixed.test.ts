@@ -14,7 +14,7 @@ describe('A read-write lock of several processes', () => {
     await closeAll()
   })
 
-  it('No writer overlaps another caller, no read is torn, and no caller waits for a lease (guarantee 1)', async () => {
+  it('No writer overlaps another, no read is torn, no caller waits for a lease', async () => {
     const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 4_000)
     const said = await runMixed(server.url, await openRedis(server.url), 3, spec, async () => [])
     console.log(`        ${said}`)

@@ -4,7 +4,7 @@ import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 describe('Objects of a read-write lock', () => {
   afterEach(closeAll)
 
-  it('A read-write lock and both of its sides have one name, and its sides are the same objects each time', async () => {
+  it('A read-write lock and its sides have one name, and the sides are the same objects', async () => {
     const name = uniqueName('rw')
     const lock = (await createRedisson()).getReadWriteLock(name)
     expect(lock.getName()).to.equal(name)

@@ -105,7 +105,7 @@ describe('Readers of a read-write lock', () => {
     expect((await look(redis, name)).ttl).to.be.within(18_000, 20_000)
   })
 
-  it('A dead reader whose read timeout key expired is removed by the next read release, and the writer enters (C8)', async () => {
+  it('A read release removes a dead reader whose key expired, and a writer enters (C8)', async () => {
     const dead = await foreign.read(7, 400)
     await rw.readLock().lock({ threadId: 1 })
     const writer = rw.writeLock().lock({ threadId: 2 })
@@ -134,7 +134,7 @@ describe('Readers of a read-write lock', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('A reader is alive while any of its read timeout keys is, also when it is not the first (C8)', async () => {
+  it('A reader is alive while any of its read timeout keys is, not only the first (C8)', async () => {
     const owner = await foreign.read(7, 40, 30_000)
     await rw.readLock().lock({ threadId: 1 })
     await readTimeoutsGone(owner)
@@ -143,14 +143,14 @@ describe('Readers of a read-write lock', () => {
     expect((await look(redis, name)).ttl).to.be.within(28_000, 30_000)
   })
 
-  it('When all readers died, the writer enters when the longest read timeout key has expired (C8)', async () => {
+  it('When all readers died, the writer enters when the longest key has expired (C8)', async () => {
     await foreign.read(7, 100, 400)
     await foreign.read(8, 300)
     const took = await timed(() => rw.writeLock().lock())
     expect(took).to.be.within(300, 2_000)
   })
 
-  it('Read holds of one caller may be released in any order: the remaining levels keep their leases', async () => {
+  it('Read holds of one caller are released in any order: the others keep their leases', async () => {
     await redisson.run(async () => {
       const long = await rw.readLock().acquire({ leaseTime: 30_000 })
       const short = await rw.readLock().acquire({ leaseTime: 10_000 })

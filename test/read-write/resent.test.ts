@@ -49,7 +49,7 @@ describe('Commands of a read-write lock that run twice', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('Every script of a read-write lock can run twice in a row, also while its writer reads (guarantee 4)', async () => {
+  it('Every script of a read-write lock can run twice, also while its writer reads', async () => {
     const twice = tapped(async (sent) => {
       const answer = await sent.pass()
       await sent.pass()

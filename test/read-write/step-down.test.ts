@@ -33,7 +33,7 @@ describe('Stepping down from writing to reading', () => {
     expect(await Promise.race([acquiring, 'asleep'])).to.equal('asleep')
   }
 
-  it('A writer that steps down to reading wakes waiting readers at once, here and in other processes (A11)', async () => {
+  it('A writer that steps down to reading wakes waiting readers everywhere (A11)', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       await rw.readLock().lock()
@@ -59,7 +59,7 @@ describe('Stepping down from writing to reading', () => {
     expect(await theirs.writeLock().tryLock(200)).to.equal(false)
   })
 
-  it('A step-down leaves the key the lease of the read hold, not the lease of the write hold (C7)', async () => {
+  it('A step-down leaves the key the lease of the read hold, not of the write hold (C7)', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock(60_000)
       await rw.readLock().lock(5_000)
@@ -92,7 +92,7 @@ describe('Stepping down from writing to reading', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('A writer that steps down is not held up by readers of this process that wait for the writer itself', async () => {
+  it('A writer that steps down is not held up by local readers that wait for it', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       const reader = rw.readLock().lock({ threadId: 7 })
@@ -130,7 +130,7 @@ describe('Stepping down from writing to reading', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('While a writer steps down only the writer itself may read, and other callers of the client wait', async () => {
+  it('While a writer steps down only it may read, and other callers of the client wait', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       expect(await redisson.run(() => rw.readLock().tryLock())).to.equal(false)
@@ -193,7 +193,7 @@ describe('Upgrading from reading to writing', () => {
   })
   afterEach(closeAll)
 
-  it('Upgrading from reading to writing is refused at once where the reader would wait for itself', async () => {
+  it('Upgrading from reading to writing is refused where the reader would wait for itself', async () => {
     await redisson.run(async () => {
       await rw.readLock().lock()
       const attempts: [string, () => Promise<unknown>][] = [

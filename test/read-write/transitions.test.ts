@@ -50,7 +50,7 @@ describe('Transitions of a read-write lock', () => {
       await expectNothingLeft(redis, name)
     })
 
-    it('A read acquisition while others read: a field of its own, and the key lives as long as the longest', async () => {
+    it('A read acquisition beside others: a field of its own, the key lives the longest', async () => {
       await read(1, 20_000)
       await read(2, 5_000)
       expect(await shape(redis, name)).to.deep.equal({
@@ -64,7 +64,7 @@ describe('Transitions of a read-write lock', () => {
       expect((await look(redis, name)).ttl).to.be.within(39_000, 40_000)
     })
 
-    it('A read acquisition again by the same caller: the count, and a read timeout key for each level', async () => {
+    it('A read acquisition again: the count, and a read timeout key for each level', async () => {
       const field = `${redisson.getId()}:${(await rw.readLock().acquire({ threadId: 1, leaseTime: 20_000 })).threadId}`
       await read(1, 5_000)
       const { fields, readTimeouts, ttl } = await look(redis, name)
@@ -82,7 +82,7 @@ describe('Transitions of a read-write lock', () => {
       expect((await look(redis, name)).ttl).to.be.within(4_000, 5_000)
     })
 
-    it('A read acquisition by the writer: a field and a read timeout key next to the write field, mode stays write', async () => {
+    it('A read acquisition by the writer: a field beside the write field, mode stays write', async () => {
       await write(1, 5_000)
       expect(await read(1, 20_000)).to.equal(true)
       expect(await shape(redis, name)).to.deep.equal({
@@ -94,7 +94,7 @@ describe('Transitions of a read-write lock', () => {
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
     })
 
-    it('A read acquisition by the writer under a thread id of its own, which Java peers take for another reader', async () => {
+    it('A read acquisition by the writer has a thread id of its own, a reader to Java', async () => {
       const writing = await rw.writeLock().acquire({ threadId: 1 })
       const reading = await rw.readLock().acquire({ threadId: 1 })
       expect(reading.threadId).to.not.equal(writing.threadId)
@@ -118,7 +118,7 @@ describe('Transitions of a read-write lock', () => {
       expect(ttl).to.be.within(4_000, 5_000)
     })
 
-    it('A write acquisition again by the same caller: the count, and the lease added to what is left', async () => {
+    it('A write acquisition again: the count, and the lease added to what is left', async () => {
       await write(1, 5_000)
       expect(await write(1, 20_000)).to.equal(true)
       expect((await shape(redis, name)).writers).to.deep.equal([2])
@@ -146,7 +146,7 @@ describe('Transitions of a read-write lock', () => {
       expect(await reported()).to.deep.equal(['0'])
     })
 
-    it('A read release of a level: the topmost read timeout key goes, the others stay, nothing is published', async () => {
+    it('A read release of a level: the top timeout key goes, nothing is published', async () => {
       await read(1, 20_000)
       await read(1, 40_000)
       await unread(1)
@@ -158,7 +158,7 @@ describe('Transitions of a read-write lock', () => {
       expect(await reported()).to.deep.equal([])
     })
 
-    it('A read release while others read: the field and its read timeout keys go, nothing is published', async () => {
+    it('A read release beside others: the field and its keys go, nothing is published', async () => {
       await read(1)
       await read(1)
       await read(2)
@@ -173,7 +173,7 @@ describe('Transitions of a read-write lock', () => {
       expect(await reported()).to.deep.equal([])
     })
 
-    it('A read release inside a write hold: still locked for writing, and the write lease is not shortened', async () => {
+    it('A read release inside a write hold: still locked, the write lease not shortened', async () => {
       await write(1, 20_000)
       await read(1, 5_000)
       await read(1, 5_000)
@@ -190,7 +190,7 @@ describe('Transitions of a read-write lock', () => {
       expect(await reported()).to.deep.equal([])
     })
 
-    it('A read release of what the caller does not hold: IllegalMonitorStateError, nothing changed, nothing published (C6)', async () => {
+    it('A read release of what is not held: IllegalMonitorStateError, nothing changed (C6)', async () => {
       await read(1, 5_000)
       const before = await shape(redis, name)
       expect((await rejection(unread(2))).name).to.equal('IllegalMonitorStateError')
@@ -244,7 +244,7 @@ describe('Transitions of a read-write lock', () => {
       expect(await reported()).to.deep.equal(['0'])
     })
 
-    it('A write release of what the caller does not hold: IllegalMonitorStateError, nothing changed, nothing published', async () => {
+    it('A write release of what is not held: IllegalMonitorStateError, nothing changed', async () => {
       await write(1, 5_000)
       expect((await rejection(unwrite(2))).name).to.equal('IllegalMonitorStateError')
       expect((await rejection(unread(1))).name).to.equal('IllegalMonitorStateError')

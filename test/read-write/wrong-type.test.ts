@@ -62,7 +62,7 @@ describe('Read-write lock: keys that are none', () => {
       await lock.unlock({ threadId: 1 })
     })
 
-    it(`A ${side} whose key became something else is lost, as its holder learns when it re-enters or releases`, async () => {
+    it(`A ${side} whose key became something else is lost at re-entry or release`, async () => {
       const lock = redisson.getReadWriteLock(name)[side]()
       await lock.lock({ threadId: 1 })
       await redis.del(name)

@@ -55,7 +55,7 @@ describe('A name that moves to another server while its old one lives on', () =>
     await entering.allInside(PROMPTLY)
   })
 
-  it('A companion follows the commands to another address, where the user may not use INFO (guarantee 2)', async () => {
+  it('A companion follows commands to another address, also without INFO (guarantee 2)', async () => {
     // Connections of plain ioredis, because they have not asked which run of a server they are connected to.
     const [commands, companion] = [connectTo(old.url), connectTo(old.url)]
     keepOnOneServer(commands, companion, systemClock)
@@ -65,7 +65,7 @@ describe('A name that moves to another server while its old one lives on', () =>
     await waitUntil('it has followed', () => companion.stream?.remotePort === next.port, PROMPTLY)
   })
 
-  it('A service that spreads connections over servers is left alone after some tries (guarantee 2)', async () => {
+  it('A service that spreads connections is left alone after some tries (guarantee 2)', async () => {
     const [commands, companion] = [connectTo(old.url), connectTo(next.url)]
     let opened = 0
     for (const each of [commands, companion]) each.on('ready', () => opened++)

@@ -100,7 +100,7 @@ describe('TLS options that a function returns', () => {
     }
   })
 
-  it('A client certificate that ran out is told as a matter of TLS, and locks are kept with the next one', async () => {
+  it('An expired client certificate is told as TLS, and locks are kept with the next', async () => {
     const { server, port } = await startWithTls(filesOf(first), 'yes')
     try {
       let own = first
@@ -121,7 +121,7 @@ describe('TLS options that a function returns', () => {
     }
   })
 
-  it('With constant TLS options the events say what to do, and holds are told before their leases end', async () => {
+  it('With constant TLS options events say what to do before the leases end', async () => {
     const { server, port } = await startWithTls(filesOf(first), 'no')
     try {
       const redis = { host: 'localhost', port, tls: { ca: first.pem.cert } }

@@ -13,7 +13,7 @@ describe('names in a cluster', () => {
 
   const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
 
-  it('In a cluster a name whose key and channel would fall into different slots is refused with a reason (L7)', async () => {
+  it('A cluster refuses a name whose key and channel would be in two slots (L7)', async () => {
     const redisson = await createRedisson({ redis: source() })
     for (const name of ['a}b', 'a{b', '{}x', '{', '}', 'x{}'])
       expect(() => redisson.getLock(name), name).to.throw(TypeError, /different slots/)

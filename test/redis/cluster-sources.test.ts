@@ -36,7 +36,7 @@ describe('A cluster may be given as', () => {
 
   const addresses = () => setup.nodes.map(({ host, port }) => ({ host, port }))
 
-  it('A multi lock refuses one lock of two clients that know the cluster by different start nodes (V72)', async () => {
+  it('A multi lock refuses one lock by two start nodes of the cluster (V72)', async () => {
     const [first, second] = addresses()
     const one = await createRedisson({ redis: { nodes: [first!] } })
     const two = await createRedisson({ redis: { nodes: [second!] } })
@@ -98,7 +98,7 @@ describe('A cluster may be given as', () => {
     )
   })
 
-  it('A cluster may be given as nodes with options of their own beside address and credentials, without effect', async () => {
+  it('A cluster may be given as nodes with own options beside address, without effect', async () => {
     const nodes = addresses().map((address) => ({
       ...address,
       commandTimeout: 1,
@@ -139,7 +139,7 @@ describe('A cluster may be given as', () => {
     }
   })
 
-  it('A cluster may be given as an ioredis Cluster whose start nodes are gone: its current ones are taken', async () => {
+  it('An ioredis Cluster whose start nodes are gone gives its current ones', async () => {
     // The first address answers no client; ioredis has found the others by the second.
     const instance = new Cluster([{ host: '127.0.0.1', port: 1 }, addresses()[0]!])
     opened.push(instance)
@@ -188,7 +188,7 @@ describe('A cluster may be given as', () => {
     })
   })
 
-  it('ioredis alone decides when to connect to a node of the cluster again, as a node may have a successor', async () => {
+  it('ioredis alone decides when to connect to a node again, as it may have a successor', async () => {
     const { connections } = internalsOf(await plain())
     const { redis } = (connections as unknown as { transport: { redis: Cluster } }).transport
     const nodes = redis.nodes('all')

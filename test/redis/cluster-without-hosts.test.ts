@@ -39,7 +39,7 @@ describe('A cluster that names no hosts', () => {
     }
   })
 
-  it('Nodes with unknown endpoints are reached at the host that was used, also after a slot moved', async () => {
+  it('Nodes with unknown endpoints are reached at the host in use, also after a move', async () => {
     const setup = await startCluster({ config: ['cluster-preferred-endpoint-type unknown-endpoint'] })
     try {
       const redis = { nodes: [{ host: setup.nodes[0]!.host, port: setup.nodes[0]!.port }] }

@@ -65,7 +65,7 @@ describe('Redisson.create that fails', () => {
     await unavailable('redis://nowhere.invalid', /ENOTFOUND|EAI_AGAIN/, 'nowhere.invalid:6379')
   })
 
-  it('Redisson.create rejects with the address and the reason where the server accepts and never answers, within the connect timeout', async () => {
+  it('create() rejects and names the address if the server accepts and never answers', async () => {
     const hole = await startBlackHole()
     try {
       const { host, port } = hole
@@ -130,7 +130,7 @@ describe('Redisson.create that fails', () => {
     }
   })
 
-  it('Redisson.create rejects with the address and the reason where the server hangs after the connection was made', async () => {
+  it('create() rejects and names the address if the server hangs after the connect', async () => {
     const proxy = await startProxy(server)
     try {
       const { host, port } = proxy
@@ -152,7 +152,7 @@ describe('Redisson.create that fails', () => {
     }
   })
 
-  it('Redisson.create rejects with the address and the reason with no password, a wrong one, or a wrong user', async () => {
+  it('create() rejects and names the address with a missing or wrong login', async () => {
     const { host, port } = server
     const address = `${host}:${port}`
     await refused({ host, port }, /refused the client: NOAUTH/, address)
@@ -162,11 +162,11 @@ describe('Redisson.create that fails', () => {
     await refused({ nodes: [{ host, port }] }, /NOAUTH/, address)
   })
 
-  it('Redisson.create rejects with the address and the reason for a database the server does not have', async () => {
+  it('create() rejects and names the address for a database that is not there', async () => {
     await refused(`${server.url}/99`, /DB index is out of range/, `${server.port}`)
   })
 
-  it('Redisson.create rejects with the address and the reason for a primary the sentinels do not know', async () => {
+  it('create() rejects and names the address for a primary the sentinels do not know', async () => {
     const sentinels = (await sharedSentinel()).sentinels.map(({ host, port }) => ({ host, port }))
     await unavailable(
       { sentinels, name: 'unknown' },
@@ -175,7 +175,7 @@ describe('Redisson.create that fails', () => {
     )
   })
 
-  it('Redisson.create rejects with the address and the reason for a cluster node or a sentinel given as a plain address, saying what to give instead', async () => {
+  it('create() rejects a node or a sentinel given as a plain address, and says what to give', async () => {
     const [node] = (await sharedCluster()).nodes
     const inCluster = await refusal(node!.url)
     expect(inCluster).to.be.instanceOf(TypeError)
@@ -187,7 +187,7 @@ describe('Redisson.create that fails', () => {
     expect(atSentinel.message).to.contain('{ sentinels: [...], name }')
   })
 
-  it('Redisson.create rejects with the address and the reason for a plain server given as a cluster', async () => {
+  it('create() rejects and names the address for a plain server given as a cluster', async () => {
     const { host, port } = server
     await refused(
       { nodes: [{ host, port, password: 'right' }] },

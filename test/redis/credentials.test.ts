@@ -197,7 +197,7 @@ describe('Credentials that a function returns, behind sentinels and in a cluster
     }
   })
 
-  it('A function that fails for the first subscription in a cluster leaves no waiter without messages (V71)', async () => {
+  it('A function that fails for the first subscription leaves no waiter deaf (V71)', async () => {
     const setup: ClusterSetup = await startCluster({ config: [USER] })
     try {
       const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))

@@ -87,7 +87,7 @@ for (const [where, open] of places)
       await nothingInZero()
     })
 
-    it('A connection of a user that may no longer SELECT refuses an acquisition that was in flight when its connection broke, and what comes of it is released', async () => {
+    it('A user that may no longer SELECT is refused in flight, and the result is released', async () => {
       const name = uniqueName()
       place.proxy.stallReplies()
       const waiting = rejection(app.getLock(name).lock())
@@ -103,7 +103,7 @@ for (const [where, open] of places)
       await nothingInZero()
     })
 
-    it(`A command that a broken connection left unanswered is sent again in its own database, once that can be selected, ${where}`, async () => {
+    it(`An unanswered command is sent again in its own database, once selected, ${where}`, async () => {
       const name = uniqueName()
       await mayNotSelect()
       const dropped = place.proxy.dropNextReply(([command]) => command?.startsWith('eval') ?? false)
@@ -172,7 +172,7 @@ for (const [where, open] of places)
       await nothingInZero()
     })
 
-    it(`A connection that is opened again while the server is busy with a script is not used without its SELECT, ${where}`, async () => {
+    it(`A reopened connection to a busy server is not used without its SELECT, ${where}`, async () => {
       await inZero.config('SET', 'lua-time-limit', 5)
       place.proxy.delay(DELAY)
       const name = uniqueName()

@@ -66,19 +66,19 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     await server.stop()
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a server that needs no password and is given one', async () => {
+  it('A handshake prints nothing with a server that needs no password but is given one', async () => {
     const address = await start()
     await locks({ ...address, password: 'not needed' })
     await locks({ ...address, username: 'default', password: 'not needed' })
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a server that needs no password, is given one and knows no HELLO', async () => {
+  it('A handshake prints nothing with a needless password and without HELLO', async () => {
     await locks({ ...(await start('rename-command HELLO ""')), password: 'not needed' })
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a server whose user may not ask for INFO', async () => {
+  it('A handshake prints nothing with a server whose user may not ask for INFO', async () => {
     const address = await start(NO_INFO)
     await locks({ ...address, ...bob })
     await locks({ ...address, ...bob, db: 3 })
@@ -92,7 +92,7 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a server that has no INFO, with enableReadyCheck: false', async () => {
+  it('A handshake prints nothing with a server without INFO, enableReadyCheck: false', async () => {
     const address = await start('rename-command INFO ""')
     await locks({ ...address, enableReadyCheck: false })
     await locks({ ...address, enableReadyCheck: false, db: 3 })
@@ -102,7 +102,7 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a server that has no SELECT but for its database 0', async () => {
+  it('A handshake prints nothing with a server that has no SELECT but for database 0', async () => {
     await locks(await start('rename-command SELECT ""'))
     expect(printed).to.deep.equal([])
   })
@@ -117,7 +117,7 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     expect(Number(await asked())).to.equal(before + 5)
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a server that is loading when a client is created', async () => {
+  it('A handshake prints nothing with a server that is loading at the creation', async () => {
     server = await startStandalone({
       appendonly: true,
       config: await slowLoading(),
@@ -157,17 +157,17 @@ describe('A handshake prints nothing and asks for no more than it may, behind Se
     ...more,
   })
 
-  it('A handshake prints nothing and asks for no more than it may behind Sentinel with a server that needs no password and is given one, like its sentinels', async () => {
+  it('A handshake prints nothing behind Sentinel with needless passwords', async () => {
     await locks(source({ password: 'not needed', sentinelPassword: 'not needed' }))
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may behind Sentinel with a server whose user may not ask for INFO', async () => {
+  it('A handshake prints nothing behind Sentinel with a user without INFO', async () => {
     await locks(source({ ...bob, db: 3 }))
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may behind Sentinel, with enableReadyCheck: false', async () => {
+  it('A handshake prints nothing behind Sentinel, with enableReadyCheck: false', async () => {
     const options = source({ ...bob, db: 3, enableReadyCheck: false })
     await locks(options)
     await locks(new Redis5({ ...(options as object), lazyConnect: true }))
@@ -179,7 +179,7 @@ describe('A handshake prints nothing and asks for no more than it may, behind Se
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may while one sentinel is down, before or after', async () => {
+  it('A handshake prints nothing while one sentinel is down, before or after', async () => {
     const redisson = await createRedisson({ redis: source() })
     await setup.sentinels[0]!.kill()
     try {
@@ -204,17 +204,17 @@ describe('A handshake prints nothing and asks for no more than it may, in a clus
 
   const nodes = () => setup.nodes.map(({ host, port }) => ({ host, port }))
 
-  it('A handshake prints nothing and asks for no more than it may with a cluster that needs no password and is given one', async () => {
+  it('A handshake prints nothing with a cluster that needs no password but is given one', async () => {
     await locks({ nodes: nodes(), options: { redisOptions: { password: 'not needed' } } })
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a cluster whose user may ask for neither INFO nor CLUSTER INFO', async () => {
+  it('A handshake prints nothing with a cluster whose user may use no INFO', async () => {
     await locks({ nodes: nodes(), options: { redisOptions: bob } })
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing and asks for no more than it may with a cluster, with enableReadyCheck: false, for the cluster and for its nodes', async () => {
+  it('A handshake prints nothing with a cluster and enableReadyCheck: false', async () => {
     const options = { enableReadyCheck: false, redisOptions: { ...bob, enableReadyCheck: false } }
     await locks({ nodes: nodes(), options })
     const theirs = new Cluster(nodes(), { ...options, lazyConnect: true })

@@ -64,7 +64,7 @@ for (const [version, library] of [
       return client
     }
 
-    it(`A client of node-redis ${version} gives address, login and database, by options or by URL, and is left as it was`, async () => {
+    it(`node-redis ${version} gives address, login and database, and is left as it was`, async () => {
       await withClient(server, (admin) => admin.call('ACL', 'SETUSER', 'default', 'off'))
       try {
         for (const options of [{ socket: socketOf(server), ...login, database: 3 }, { url: url() }]) {

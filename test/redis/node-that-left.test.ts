@@ -48,7 +48,7 @@ describe('A cluster node that has left', () => {
 
   for (const mode of ['AUTO', 'OFF'] as const)
     for (const how of ['was cut off', 'was reset'] as const)
-      it(`A client leaves a primary that ${how}, with its calls, holds and waiters, in mode ${mode} (guarantee 2)`, async () => {
+      it(`A client leaves a primary that ${how}, with holds and waiters, mode ${mode}`, async () => {
         const client = await open(mode, 6_000)
         const lost: unknown[] = []
         client.on('lockLost', (event) => lost.push(event))
@@ -81,7 +81,7 @@ describe('A cluster node that has left', () => {
     await entering.allInside(LOOKED)
   })
 
-  it('A client that only waits is notified of all slots, if the node of its plain subscription leaves (guarantee 2)', async () => {
+  it('A waiting client hears of all slots if its subscribed node leaves (guarantee 2)', async () => {
     const client = await open('OFF')
     // It waits for a moment, so that it has a connection for all subscriptions.
     expect(await client.getSemaphore(uniqueName()).tryAcquire(1, 100)).to.equal(false)

@@ -81,7 +81,7 @@ describe("A caller's own ioredis instance", () => {
     )
   })
 
-  it('An ioredis instance of the caller that selected a database and is reconnecting means that database (V5)', async () => {
+  it('A reconnecting ioredis instance that selected a database means that one (V5)', async () => {
     const proxy = await openProxy(server)
     for (const instance of [
       own({ port: proxy.port }),
@@ -101,7 +101,7 @@ describe("A caller's own ioredis instance", () => {
     }
   })
 
-  it('An ioredis instance of the caller is left as it was: open, without listeners of ours, with no command of ours sent on it', async () => {
+  it('An ioredis instance of the caller is left open, without our listeners or commands', async () => {
     const instance = own({ commandTimeout: 5_000, db: 2 })
     const id = await instance.client('ID')
     const admin = await openRedis(server.url)
@@ -150,7 +150,7 @@ describe("A caller's own ioredis instance", () => {
     expect(instance.status).to.equal('ready')
   })
 
-  it('An ioredis instance of the caller with another version of ioredis serves in the database that it selected, and connections that break come back there', async () => {
+  it('An ioredis instance of another version serves in the database that it selected', async () => {
     const instance = new Redis5(server.url)
     opened.push(instance)
     await instance.select(5)

@@ -76,7 +76,7 @@ describe('A PUBLISH that the server refuses', () => {
     'by missing channel rights, as a new user has none': ['resetchannels', '+@all'],
   }
   for (const [what, rules] of Object.entries(ways))
-    it(`A PUBLISH that the server refuses (${what}) fails no release; the error event says once what to grant`, async () => {
+    it(`A refused PUBLISH (${what}) fails no release; one event says what to grant`, async () => {
       await setUser(...rules)
       const redisson = await createRedisson({ redis: asUser() })
       const errors = errorsOf(redisson)
@@ -97,7 +97,7 @@ describe('A PUBLISH that the server refuses', () => {
       expect(errors[1]!.message).to.contain('+publish &redisson_rwlock:*')
     })
 
-  it('A PUBLISH that the server refuses on the channels of some names is warned of at the first loss, once a kind (V18)', async () => {
+  it('A PUBLISH refused for some names is warned of at the first loss, once a kind (V18)', async () => {
     await setUser('resetchannels', '&redisson_lock__channel:{lock:*', '+@all')
     const redisson = await createRedisson({ redis: asUser() })
     await lockAndUnlock(redisson.getLock('lock:x'))
@@ -108,7 +108,7 @@ describe('A PUBLISH that the server refuses', () => {
     expect(more).to.deep.equal([])
   })
 
-  it('A PUBLISH that the server refuses by rename-command fails no release; the error event says so once', async () => {
+  it('A PUBLISH refused by rename-command fails no release; one event says so', async () => {
     const renamed = await startStandalone({ config: ['rename-command PUBLISH ""'] })
     try {
       const redisson = await createRedisson({ redis: renamed.url })
@@ -124,7 +124,7 @@ describe('A PUBLISH that the server refuses', () => {
     }
   })
 
-  it('A PUBLISH that the server refuses is reported by a release in the background, and by force, as well', async () => {
+  it('A refused PUBLISH is reported by a release in the background and by force too', async () => {
     await setUser('&*', '+@all', '-publish')
     const redisson = await createRedisson({ redis: asUser() })
     const errors = errorsOf(redisson)

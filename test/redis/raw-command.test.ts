@@ -122,7 +122,7 @@ describe('Raw commands', () => {
     expect(await redis.lrange(name, 0, -1)).to.deep.equal(['1', '2', '3', '1', '2', '3'])
   })
 
-  it('A raw command is answered once, and fails if it is unanswered when the connection is closed', async () => {
+  it('A raw command is answered once, and fails if unanswered when its connection closes', async () => {
     const proxy = await openProxy(server)
     const by = await openRedis(proxy.url)
     await by.ping()
@@ -132,7 +132,7 @@ describe('Raw commands', () => {
     expect((await unanswered).message).to.match(/closed/i)
   })
 
-  it('Raw commands of one turn of the event loop are written together, the first at once, in order', async () => {
+  it('Raw commands of one turn are written together, the first at once, in order', async () => {
     await redis.ping()
     const { stream } = redis
     const name = uniqueName()
@@ -173,7 +173,7 @@ describe('Raw commands', () => {
       expect(usesFastPath(redisson)).to.equal(true)
     })
 
-    it('A raw command in a cluster goes to the node of its key, and writes to each node are coalesced', async () => {
+    it('A raw command goes to the node of its key, and writes to a node are coalesced', async () => {
       const names = Array.from({ length: 300 }, () => uniqueName())
       // Connects to all of them.
       await Promise.all(names.map((name) => run(PUSH, [name], ['before'], cluster)))
@@ -269,7 +269,7 @@ describe('Raw commands', () => {
         Object.getPrototypeOf(command) === Command.prototype ? undefined : Promise.resolve(),
     }
     for (const [what, spoil] of Object.entries(spoiled))
-      it(`A client whose ioredis carries no raw commands finds out where it ${what}, and uses ordinary commands`, async () => {
+      it(`A client whose ioredis has no raw commands finds out where it ${what}`, async () => {
         Redis.prototype.sendCommand = function (this: Redis, command, stream) {
           return (spoil(command) as ReturnType<typeof sendCommand>) ?? sendCommand.call(this, command, stream)
         }

@@ -10,7 +10,7 @@ import { startStandalone, withClient } from '../kit/servers/index'
 describe('A server that turns into a replica', () => {
   afterEach(closeAll)
 
-  it('A server that turns into a replica is READONLY for a while: a call waits for it to be writable again, within its wait', async () => {
+  it('A server that turns into a replica is READONLY: a call waits within its wait', async () => {
     const server = await startStandalone()
     const primary = await startStandalone()
     try {
@@ -81,7 +81,7 @@ describe('A server that turns into a replica', () => {
     }
   })
 
-  it('A server that turns into a replica answers many calls in flight, and no connection collects listeners for that (A13)', async () => {
+  it('A server that turns into a replica answers many calls, without more listeners (A13)', async () => {
     const server = await startStandalone()
     const warnings: Error[] = []
     const note = (warning: Error) => warnings.push(warning)
@@ -101,7 +101,7 @@ describe('A server that turns into a replica', () => {
     }
   })
 
-  it('A client leaves a server that becomes a replica for the new primary, for every wording of the error', () => {
+  it('A client leaves a server that became a replica, for every wording of the error', () => {
     const { reconnectOnError } = connectionOptions(resolveTarget('redis://host'))
     const said = [
       "READONLY You can't write against a read only replica.",

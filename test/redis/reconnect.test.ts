@@ -12,7 +12,7 @@ describe('A connection that is cut while it asks the sentinels', () => {
   afterEach(closeAll)
 
   // As ioredis does when a sentinel tells of a failover, and we with a connection that went silent.
-  it('A connection that is cut while it asks the sentinels is opened again: for commands, messages and acknowledgements', async () => {
+  it('A connection cut while it asks the sentinels is opened again, for each purpose', async () => {
     const redis = { sentinels: setup.sentinels.map(({ host, port }) => ({ host, port })), name: setup.name }
     const redisson = await createRedisson({ redis })
     const lock = redisson.getLock(uniqueName())

@@ -29,7 +29,7 @@ describe('A cluster without replicas', () => {
     return { redisson, acknowledged: () => acknowledged }
   }
 
-  it('Acquisitions use the connection that waits for replicas once a second, and the faster one else', async () => {
+  it('Acquisitions use the WAIT connection once a second, and the faster one else', async () => {
     const { redisson, acknowledged } = await counted()
     const lock = redisson.getLock(uniqueName())
     const started = performance.now()
@@ -38,7 +38,7 @@ describe('A cluster without replicas', () => {
     expect(acknowledged()).to.be.within(1, Math.ceil(seconds) + 1)
   })
 
-  it('An acquisition that another node answers waits for the replicas which that node may have (V42)', async () => {
+  it("An acquisition that another node answers waits for that node's replicas (V42)", async () => {
     const { redisson, acknowledged } = await counted()
     const name = uniqueName('{asks}')
     const slot = calculateSlot(name)

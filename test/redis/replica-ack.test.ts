@@ -58,7 +58,7 @@ describe('Acknowledgement by replicas', () => {
     return sending
   }
 
-  it('A command is not sent late by a process that stood still while the replicas were counted (V196)', async () => {
+  it('A command is not sent late by a process that stood still during the count (V196)', async () => {
     const clock = new JumpingClock()
     const sending = sender(primary.url, [], () => {}, clock)
     await redis.ping()
@@ -70,7 +70,7 @@ describe('Acknowledgement by replicas', () => {
     expect(await admin.exists('late')).to.equal(0)
   })
 
-  it('Thousands of commands of one moment go in several batches, so that their connection is not taken for a silent one (V201)', async () => {
+  it('Thousands of commands go in several batches, so none is taken for silent (V201)', async () => {
     await attach()
     await admin.set('first', 1)
     expect(await admin.wait(1, 10_000)).to.equal(1)
@@ -136,7 +136,7 @@ describe('Acknowledgement by replicas', () => {
   })
 
   for (const right of ['info', 'wait'])
-    it(`A user that is refused ${right.toUpperCase()} for a while has acknowledgement again afterwards, on the same connection (D4)`, async () => {
+    it(`A user refused ${right.toUpperCase()} for a while is acknowledged afterwards (D4)`, async () => {
       await attach()
       await admin.call('ACL', 'SETUSER', 'limited', '+wait', `-${right}`)
       const reported: string[] = []
@@ -164,7 +164,7 @@ describe('Acknowledgement by replicas', () => {
     }
   })
 
-  it('A replica-ack connection that is closed between two reconnects leaves no request unanswered', async () => {
+  it('A replica-ack connection closed between reconnects leaves no request unanswered', async () => {
     const sending = sender(primary.url, [])
     await sending.send(['set', 'a', '1'])
     await primary.kill()
@@ -177,7 +177,7 @@ describe('Acknowledgement by replicas', () => {
     expect((await rejection(sending.send(['set', 'a', '4']))).message).to.contain('closed')
   })
 
-  it('A user without the right to WAIT can use locks, and the missing right is reported once (D5)', async () => {
+  it('A user without WAIT can use locks, and the missing right is reported once (D5)', async () => {
     await attach()
     const reported: string[] = []
     const sending = sender(`redis://limited:pw@${primary.host}:${primary.port}`, reported)

@@ -125,7 +125,7 @@ describe('A password is shown nowhere (D7)', () => {
     showsNone(shown, PASSWORD, 'another')
   })
 
-  it('A password is not shown by events, rejections and warnings when it becomes wrong while the client works', async () => {
+  it('No event, rejection or warning shows a password that becomes wrong', async () => {
     const password = 'first-pa$$word'
     const own = await startStandalone({ requirepass: password })
     const proxy = await startProxy(own)

@@ -85,14 +85,14 @@ describe('TLS behind Sentinel', () => {
     expectTls()
   })
 
-  it('Every byte to the servers behind Sentinel is TLS if the ioredis instance of the caller has tls (V16)', async () => {
+  it("Every byte behind Sentinel is TLS if the caller's ioredis has tls (V16)", async () => {
     const yours = new Redis({ ...options, tls: tls(), lazyConnect: true, replyMapping: 'legacy' })
     const redisson = await createRedisson({ redis: yours })
     await redisson.getLock(uniqueName()).withLock(() => {})
     expectTls()
   })
 
-  it('enableTLSForSentinelMode alone, or false beside tls, is refused before anything is sent (V16)', async () => {
+  it('enableTLSForSentinelMode alone, or false beside tls, is refused at once (V16)', async () => {
     for (const more of [
       { enableTLSForSentinelMode: true },
       { enableTLSForSentinelMode: false, tls: tls() },

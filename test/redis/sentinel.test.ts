@@ -91,7 +91,7 @@ describe('behind sentinels of which some die', () => {
   afterEach(closeAll)
   after(() => setup.stop())
 
-  it('Calls without a primary are tried again until there is a new one, and waiters are woken there', async () => {
+  it('Calls without a primary are tried again until one is there, and waiters are woken', async () => {
     const holder = await createRedisson({ redis: sourceOf(setup) }, { unavailableAfter: FAILED_OVER })
     const other = await createRedisson({ redis: sourceOf(setup) }, { unavailableAfter: FAILED_OVER })
     const name = uniqueName()

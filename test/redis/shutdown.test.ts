@@ -31,7 +31,7 @@ describe('Connections of a client', () => {
     }
   })
 
-  it('Connections to a primary behind sentinels are three, with that for WAIT, beside those that ask the sentinels', async () => {
+  it('Connections behind sentinels are three with WAIT, beside those that ask sentinels', async () => {
     const setup = await sharedSentinel()
     const { sentinels, name } = setup
     const all = [...setup.nodes, ...sentinels]

@@ -57,7 +57,7 @@ describe('A slot that migrates', () => {
     expect(took).to.be.below(SOON)
   })
 
-  it('Locks of a slot that stays half migrated are renewed one by one, because one call for keys on two nodes is answered with TRYAGAIN (V199)', async () => {
+  it('Locks of a half migrated slot are renewed one by one because of TRYAGAIN (V199)', async () => {
     const redisson = await createRedisson({
       redis: source(),
       lockWatchdogTimeout: 9_000,
@@ -82,7 +82,7 @@ describe('A slot that migrates', () => {
     await Promise.all(holds.map((hold) => hold.unlock()))
   })
 
-  it('No waiter of a latch goes on by an older message of the node that had its slot before (V87)', async function () {
+  it("No latch waiter goes on by an older message of the slot's former node (V87)", async function () {
     if (!(await serverHas('sharded pub/sub'))) return this.skip()
     const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
     const prefix = uniqueName('latch')
@@ -219,7 +219,7 @@ describe('A slot that migrates', () => {
   })
 
   // ioredis drops the promise of the ASKING it sends; unheard of, it would end the process.
-  it('A call for a slot whose new node is gone rejects with that reason, and no rejection is unhandled', async () => {
+  it('A call for a slot whose new node is gone rejects, and no rejection is unhandled', async () => {
     const own = await startCluster()
     const unheard: unknown[] = []
     const note = (error: unknown) => unheard.push(error)

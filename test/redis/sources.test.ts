@@ -53,7 +53,7 @@ describe('Where Redis is, given as', () => {
   })
 
   // Channels know no databases: a message from another one wakes for nothing, and must do no harm.
-  it('Redis may be given with another database, in which the lock of the same name is another lock', async () => {
+  it('Redis may be given with another database, where the same name is another lock', async () => {
     const first = await createRedisson({ redis: url('/1') })
     const second = await createRedisson({ redis: url('/2') })
     const held = await first.getLock('same name').acquire()

@@ -27,7 +27,7 @@ describe('A call that fails in this client', () => {
   }
 
   for (const kind of KINDS)
-    it(`A try for a lock (${kind}) that throws while it is sent fails its caller only, and later callers acquire (V29)`, async () => {
+    it(`A try for a lock (${kind}) that throws when sent fails its caller only (V29)`, async () => {
       const { broken, lockOf } = await open(() => {
         throw new TypeError('thrown by a patch')
       })
@@ -54,7 +54,7 @@ describe('A call that fails in this client', () => {
     await waitUntil('it is released', async () => (await redis.exists(name)) === 0)
   })
 
-  it('An answer that no script gives says so, names the call, and that it may have been applied (V35)', async () => {
+  it('An answer that no script gives names the call, and that it may be applied (V35)', async () => {
     const { broken, lockOf, redisson } = await open(async (sent) => {
       await sent.pass()
       return 'HTTP/1.1 400 Bad Request'.length

@@ -45,7 +45,7 @@ describe('lock/handoff.lua', () => {
   }
 
   for (const lease of [20_000, 90_000])
-    it(`The handoff script replaces the giver by the taker, with a lease of its own: ${lease} ms instead of ${STANDING}`, async () => {
+    it(`A handoff replaces the giver by the taker, with its lease: ${lease} ms, not ${STANDING}`, async () => {
       await held(GIVER)
       expect(await handoff(lease)).to.equal(HANDED_OFF)
       expect(await fields()).to.deep.equal({ [TAKER]: '1' })
@@ -84,14 +84,14 @@ describe('lock/handoff.lua', () => {
     await expectLease(LEASE)
   })
 
-  it('The handoff script applied twice leaves alone a taker that has re-entered, and shortens nothing that it has', async () => {
+  it('A handoff applied twice leaves a re-entered taker alone, and shortens nothing', async () => {
     await held(TAKER, 2)
     expect(await handoff()).to.equal(HANDED_OFF)
     expect(await fields()).to.deep.equal({ [TAKER]: '2' })
     await expectLease(STANDING)
   })
 
-  it('The handoff script applied twice writes both times: a WAIT behind the second copy waits for the first', async () => {
+  it('A handoff applied twice writes both times: WAIT behind the second waits for the first', async () => {
     await held(GIVER)
     await handoff()
     const written = async () => Number(/^rdb_changes_since_last_save:(\d+)/m.exec(await redis.info())![1])
@@ -110,7 +110,7 @@ describe('lock/handoff.lua', () => {
     expect(await changesNothing(() => handoff())).to.equal(NOT_HELD)
   })
 
-  it('The handoff script late, when the taker has handed the lock on, leaves the hold of the next taker alone', async () => {
+  it('A late handoff, when the taker has handed the lock on, leaves the next taker alone', async () => {
     await held(GIVER)
     await handoff()
     await handoff(STANDING, TAKER, ANOTHER)

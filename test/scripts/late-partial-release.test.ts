@@ -35,7 +35,7 @@ for (const [kind, side] of Object.entries(SIDES))
       await closeAll()
     })
 
-    it(`A partial release of a ${kind} shortens no newer lease where its late copy finds the count as wanted (guarantee 4)`, async () => {
+    it(`A late partial release of a ${kind} shortens no newer lease with that count`, async () => {
       await redisson.run(async () => {
         await lock.lock(5_000)
         await (await lock.acquire({ leaseTime: 60_000 })).unlock()
@@ -53,7 +53,7 @@ for (const [kind, side] of Object.entries(SIDES))
       })
     })
 
-    it(`A partial release of a ${kind} changes no count where its late copy comes after releases of further levels (guarantee 4)`, async () => {
+    it(`A late partial release of a ${kind} changes no count after further releases`, async () => {
       await redisson.run(async () => {
         for (let level = 0; level < 4; level++) await lock.lock(60_000 - 10_000 * level)
         await lock.unlock()
@@ -67,7 +67,7 @@ for (const [kind, side] of Object.entries(SIDES))
       })
     })
 
-    it(`A partial release of a ${kind} has the effect of once where the copy comes at once, though the lease differs from level to level (guarantee 4)`, async () => {
+    it(`A partial release of a ${kind} copied at once counts once, whatever the leases`, async () => {
       await redisson.run(async () => {
         await lock.lock(60_000)
         await lock.lock(20_000)
@@ -79,7 +79,7 @@ for (const [kind, side] of Object.entries(SIDES))
       })
     })
 
-    it(`A partial release of a ${kind} takes one command a level, and answers when the lease ends by the clock of the server (guarantee 4)`, async () => {
+    it(`A partial release of a ${kind} takes one command a level, and tells the lease`, async () => {
       await redisson.run(async () => {
         for (let level = 0; level < 4; level++) await lock.lock(60_000)
         for (let level = 0; level < 4; level++) await lock.unlock()

@@ -42,7 +42,7 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
     return error as RedisRefusedError
   }
 
-  it('A missing right (NOPERM) is a RedisRefusedError of every call, and the error event says so once', async () => {
+  it('A missing right (NOPERM) is a RedisRefusedError of every call, with one event', async () => {
     await setUser('mute')
     const redisson = await createRedisson({ redis: asUser('mute') })
     const errors: Error[] = []
@@ -79,7 +79,7 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
     await redisson.getLock(`ours:${uniqueName()}`).withLock(() => {})
   })
 
-  it('A command that a script may not use is a RedisRefusedError, in the words that the server has within scripts', async () => {
+  it("A command that a script may not use is a RedisRefusedError, in the server's words", async () => {
     await setUser('halved', '-pexpire')
     const redisson = await createRedisson({ redis: asUser('halved') })
     const name = uniqueName()
@@ -100,7 +100,7 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
     }
   })
 
-  it('create() with no password or a wrong one rejects with RedisRefusedError, without the password', async () => {
+  it('create() with a missing or wrong password is a RedisRefusedError, without it', async () => {
     const locked = await startStandalone({ requirepass: 'right' })
     try {
       const { host, port } = locked
@@ -115,7 +115,7 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
     }
   })
 
-  it('A password that is no longer right after a reconnect is a RedisRefusedError, until it is right', async () => {
+  it('A password that became wrong is a RedisRefusedError until it is right again', async () => {
     const own = await startStandalone({ requirepass: 'first' })
     const proxy = await openProxy(own)
     const admin = new Redis(own.url)

@@ -41,7 +41,7 @@ describe('Answers of lock/release.lua', () => {
       ['PUBLISH', 'subscribe'],
       ['SPUBLISH', 'ssubscribe'],
     ] as const)
-      it(`The release script answers freed, and how many clients were notified by ${publish}: ${listeners}`, async function () {
+      it(`release answers freed and the clients notified by ${publish}: ${listeners}`, async function () {
         if (publish === 'SPUBLISH') await needs(this, 'sharded pub/sub')
         for (let each = 0; each < listeners; each++)
           await (await openRedis(server.url))[subscribe](lockChannel(name))

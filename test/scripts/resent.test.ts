@@ -19,7 +19,7 @@ describe('A late copy of an old command', () => {
     return { redisson, copies }
   }
 
-  it('A late copy that no fence keeps out makes no second holder, and keeps a free lock for one lease (guarantee 4)', async () => {
+  it('A late copy without a fence makes no second holder, and ends with one lease', async () => {
     const kept: (() => Promise<unknown>)[] = []
     const transport = tapped((sent) => {
       if (sent.name !== 'lock/acquire' || sent.bySource || kept.length > 0) return sent.pass()

@@ -151,7 +151,7 @@ describe('a server that loads its data', () => {
   after(() => server.stop())
   afterEach(closeAll)
 
-  it('A server that loads its data (LOADING) is tried again within the wait, and locks survive (D6)', async () => {
+  it('A server that is LOADING is tried again within the wait, and locks survive (D6)', async () => {
     const redis = await openRedis(server.url)
     await redis.eval("for i = 1, 4000 do redis.call('set', 'key' .. i, 'x') end", 0)
     const redisson = await createRedisson({ redis: server.url })

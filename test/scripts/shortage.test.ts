@@ -54,7 +54,7 @@ describe('A server that is short of memory, disk or replicas', () => {
         await failToSave()
       })
 
-      it(`A server that is short (${what}) is tried again within the wait, and the error event says so once`, async () => {
+      it(`A server that is short (${what}) is tried again in the wait, with one event`, async () => {
         const redisson = await createRedisson({ redis: server.url })
         const errors: string[] = []
         redisson.on('error', ({ message }) => errors.push(message))
@@ -101,7 +101,7 @@ describe('A server that is short of memory, disk or replicas', () => {
         expect(errors[0]).to.contain(what)
       })
 
-      it(`A server that is short (${what}) fails no waiter of long standing that meets it for a moment`, async () => {
+      it(`A server that is short (${what}) fails no old waiter that meets it shortly`, async () => {
         const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 1_500 })
         const foreign = new ForeignLock(redis, uniqueName())
         await foreign.take(2_100)
@@ -114,7 +114,7 @@ describe('A server that is short of memory, disk or replicas', () => {
         await (await waiting).unlock()
       })
 
-      it(`A server that is short (${what}) fails a call with RedisUnavailableError when it has lasted for as long as calls wait for a server`, async () => {
+      it(`A server that is short (${what}) for long fails calls with RedisUnavailableError`, async () => {
         const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 800 })
         const foreign = new ForeignLock(redis, uniqueName())
         await foreign.take(1_000)
@@ -163,7 +163,7 @@ describe('A server that is short of memory, disk or replicas', () => {
       })
     })
 
-  it('Fair and token locks and permits are renewed, and permits and latches released, though the server is short of memory (P7)', async () => {
+  it('Renewals work, and permits and latches release, on a server short of memory (P7)', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 1_500 })
     const trouble: unknown[] = []
     for (const event of ['lockLost', 'permitLost', 'renewalFailed', 'error'] as const)
@@ -226,7 +226,7 @@ describe('A server that is short of memory, disk or replicas', () => {
     expect(await redis.exists(...names)).to.equal(0)
   })
 
-  it('The release of a level, the step from writing to reading and a handoff need no memory (V22)', async () => {
+  it("A level's release, a step-down and a handoff need no memory (V22)", async () => {
     const redisson = await createRedisson({ redis: server.url })
     const who = { threadId: 1 }
     const sides = redisson.getReadWriteLock(uniqueName())

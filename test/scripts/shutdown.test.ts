@@ -48,7 +48,7 @@ describe('shutdown()', () => {
     expect(await redis.exists(foreign.name)).to.equal(0)
   })
 
-  it('shutdown() waits for calls that come while it ends, and says of one in flight that it may have been applied (V141)', async () => {
+  it('shutdown() waits for calls that come meanwhile, and says which may be applied (V141)', async () => {
     const keeper = await createRedisson()
     const semaphore = keeper.getSemaphore(uniqueName())
     await semaphore.trySetPermits(0)
@@ -110,7 +110,7 @@ describe('shutdown()', () => {
       return { semaphore, take, giveBack: () => semaphore.release(ids.shift()!) }
     },
   }))
-    it(`shutdown() lets release() of permits of ${kind} work, and ends with the last one (guarantee 9)`, async () => {
+    it(`shutdown() lets release() of permits of ${kind} work, and ends with the last`, async () => {
       const redisson = await createRedisson()
       const { semaphore, take, giveBack } = ofKind(redisson, uniqueName())
       await semaphore.trySetPermits(3)
@@ -124,7 +124,7 @@ describe('shutdown()', () => {
       expect(await redis.get(semaphore.getName())).to.equal('3')
     })
 
-  it('shutdown() waits for permits that are out, however many its client has released (guarantee 9)', async () => {
+  it('shutdown() waits for permits that are out, however many were released', async () => {
     const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(uniqueName())
     await semaphore.release(5)
@@ -145,7 +145,7 @@ describe('shutdown()', () => {
     await down
   })
 
-  it('shutdown() aborts the signal of a remaining hold, and its key stays until the lease ends (guarantee 9)', async () => {
+  it('shutdown() aborts the signal of a remaining hold, and its key stays for its lease', async () => {
     const redisson = await createRedisson()
     const lost: unknown[] = []
     redisson.on('lockLost', (event) => lost.push(event))
@@ -207,7 +207,7 @@ describe('shutdown()', () => {
     expect(await redis.exists(name)).to.equal(1)
   })
 
-  it('shutdown() ends the watchdog, whatever an unlock() of an inner level in flight does later (V131)', async () => {
+  it('shutdown() ends the watchdog, whatever an inner unlock() in flight does (V131)', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const redisson = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 1_500 })
     const events: string[] = []

@@ -41,7 +41,7 @@ describe('A call that its caller has given up', () => {
   })
   after(() => server.stop())
 
-  it('A connection that went silent is cut though the call on it was given up long before, and what the call acquired is released (guarantees 2 and 4)', async () => {
+  it('A silent connection is cut though its call was given up, and the grant is released', async () => {
     const clock = new PingClock()
     const redisson = await createRedisson(
       { redis: server.url, unavailableAfter: 300 },
@@ -65,7 +65,7 @@ describe('A call that its caller has given up', () => {
     await lock.withLock(() => {})
   })
 
-  it('An answer that its script does not give ends a call with an error, and what the call acquired is released (guarantee 4)', async () => {
+  it('An answer of no script ends a call with an error, and its grant is released', async () => {
     let isGarbled = true
     const transport = tapped(async ({ name, pass }) => {
       const answer = await pass()

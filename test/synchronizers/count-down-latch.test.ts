@@ -82,7 +82,7 @@ describe('A latch', () => {
     expect(await Promise.all(waiting)).to.deep.equal(Array(6).fill(true))
   })
 
-  it('A wait for a latch ends at its time, by its signal, or at shutdown, and leaves nothing behind (L1)', async () => {
+  it('A latch wait ends at its time, by its signal or at shutdown, without a rest (L1)', async () => {
     const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(1)
     expect(await latch.await(50)).to.equal(false)
@@ -114,7 +114,7 @@ describe('A latch', () => {
     await waiting
   })
 
-  it('A thousand callers wait for a latch by three looks, and one that missed the message looks again within 30 s (S1, L1)', async () => {
+  it('A thousand latch waiters look three times; one that missed it within 30 s (S1, L1)', async () => {
     const scripts = new SentScripts()
     const clock = new FastClock(20)
     const redisson = await createRedisson({}, { clock, transport: scripts.transport })
@@ -138,7 +138,7 @@ describe('A latch', () => {
     expect(looks()).to.be.at.most(5 + due())
   })
 
-  it('A latch that is set anew before a waiter looked keeps it waiting, as Java’s does (guarantee 2)', async () => {
+  it("A latch set anew before a waiter looked keeps it waiting, as Java's does", async () => {
     const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(1)
     const waiting = [latch.await(5_000), latch.await(5_000)]
@@ -210,7 +210,7 @@ describe('A latch', () => {
     expect(heard).to.deep.equal(['1', '0'])
   })
 
-  it('A name with braces is refused for a latch in a cluster, with the reason, and works elsewhere (L7)', async function () {
+  it('A cluster refuses a latch name with braces, with a reason; it works elsewhere (L7)', async function () {
     skipInMemory(this, NO_CLUSTER)
     const cluster = await createRedisson({
       redis: { nodes: (await sharedCluster()).nodes.map(({ host, port }) => ({ host, port })) },
@@ -300,7 +300,7 @@ describe('A latch', () => {
     }
   })
 
-  it('The records of a latch are gone a minute after its last use, and keep no answers that were seen', async () => {
+  it("A latch's records are gone in a minute, and keep no answers that were seen", async () => {
     const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(50)
     for (let each = 0; each < 20; each++) await latch.countDown()

@@ -20,7 +20,7 @@ describe('A latch whose client could not reach the server', () => {
   })
 
   for (const isApplied of [true, false])
-    it(`A countDown that could not reach the server, though it was ${isApplied ? '' : 'not '}applied, goes on being tried, and counts once`, async () => {
+    it(`A countDown not sent, though it was ${isApplied ? '' : 'not '}applied, is retried and counts once`, async () => {
       const proxy = await openProxy(await defaultServer())
       const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300 })
       redisson.on('error', () => {})
@@ -76,7 +76,7 @@ describe('A latch whose client could not reach the server', () => {
       expect(await redis.get(name)).to.equal('1')
     })
 
-  it('A countDown that was never sent counts after its process stood still for longer than the record lives (V106)', async () => {
+  it('A countDown never sent counts after a stop longer than the record lives (V106)', async () => {
     const proxy = await openProxy(await defaultServer())
     const clock = new JumpingClock()
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300, clock })
@@ -97,7 +97,7 @@ describe('A latch whose client could not reach the server', () => {
     expect(await redis.get(name)).to.equal('2')
   })
 
-  it('A countDown that was applied is not sent again by a process that stood still between two tries (V7)', async () => {
+  it('An applied countDown is not sent again by a process stopped between tries (V7)', async () => {
     const proxy = await openProxy(await defaultServer())
     const clock = new JumpingClock()
     const redisson = await createRedisson({ redis: proxy.url }, { clock })

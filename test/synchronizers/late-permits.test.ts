@@ -6,7 +6,7 @@ import { tapped } from '../kit/tapped-transport'
 describe('A permit whose lease has passed', () => {
   afterEach(closeAll)
 
-  it('The waitTime of the client limits all tries of an acquire() together whose grants come too late (V146)', async () => {
+  it("The client's waitTime limits all tries of an acquire() whose grants are late (V146)", async () => {
     let isFirst = true
     const transport = tapped(async (sent) => {
       const answer = await sent.pass()

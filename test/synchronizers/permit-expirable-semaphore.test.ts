@@ -51,7 +51,7 @@ describe('A semaphore whose permits expire', () => {
 
   const add = (timeouts: string, score: number) => redis.zadd(timeouts, String(score), randomBytes(16))
 
-  it('Permits are taken one by one and several at once, each with an id that Redis has as 16 bytes (P2)', async () => {
+  it('Permits are taken singly and severally, each with an id of 16 bytes in Redis (P2)', async () => {
     const { semaphore, name, timeouts } = await newSemaphore(300)
     const one = await semaphore.acquire()
     expect(one).to.match(/^[0-9a-f]{32}$/)
@@ -211,7 +211,7 @@ describe('A semaphore whose permits expire', () => {
     expect(await semaphore.tryRelease([...more, more[0]!])).to.equal(2)
   })
 
-  it('A permit that renews itself outlives its lease, and its capacity is back within a lease when its process is killed (P7)', async () => {
+  it("A renewed permit outlives its lease; a killed process's is back within one (P7)", async () => {
     const { semaphore, name, sleeps } = await newSemaphore(1)
     const holder = new Program('hold-permit.ts', redis.options.port!.toString(), name, '1000')
     const id = await holder.line()
@@ -224,7 +224,7 @@ describe('A semaphore whose permits expire', () => {
     expect(await timed(() => waiting)).to.be.below(2_500)
   })
 
-  it('The holder of a permit that cannot be renewed learns of it before another can have its place (P7)', async () => {
+  it('The holder of a permit without renewal learns of it before another has it (P7)', async () => {
     const transport = tapped((sent) =>
       sent.name === 'permit-expirable-semaphore/renew' ? new Promise(() => {}) : sent.pass(),
     )

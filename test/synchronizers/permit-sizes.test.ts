@@ -9,7 +9,7 @@ describe('Requests of different sizes at a semaphore whose permits expire', () =
     ['is over', 200, undefined],
     ['is aborted', 60_000, 200],
   ] as const)
-    it(`A request that no permits suffice for blocks a smaller one until its wait ${how}, and no longer (V57)`, async () => {
+    it(`A large request blocks a smaller one until its wait ${how}, no longer (V57)`, async () => {
       const redisson = await createRedisson()
       const name = uniqueName('permits')
       const semaphore = redisson.getPermitExpirableSemaphore(name)

@@ -140,7 +140,7 @@ describe('A refusal in the middle of a script of a semaphore or a latch', () => 
 
   for (const command of COMMANDS)
     for (const others of [[], ['hdel']])
-      it(`What is refused changes nothing, and may be repeated, where the user lacks ${[command, ...others].join(' and ')} (V120)`, async () => {
+      it(`What is refused changes nothing, may be repeated, without ${[command, ...others].join(' and ')} (V120)`, async () => {
         const redisson = await connected()
         const wanted = await Promise.all(
           CHANGES.map(async (change) => {
@@ -177,7 +177,7 @@ describe('A refusal in the middle of a script of a semaphore or a latch', () => 
 
   for (const command of COMMANDS)
     for (const others of [[], ['hdel'], ['hdel', 'decrby', 'incrby']])
-      it(`An acquisition that is given up loses no permit and makes none, where the user lacks ${[command, ...others].join(', ')} (V121)`, async () => {
+      it(`A given-up acquisition loses and makes no permit, without ${[command, ...others].join(', ')} (V121)`, async () => {
         const redisson = await connected()
         const rights = [command, ...others].map((each) => `-${each}`)
         const name = uniqueName('semaphore')

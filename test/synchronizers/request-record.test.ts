@@ -33,7 +33,7 @@ describe('The request record of objects without owners', () => {
   }
 
   for (const anew of [false, true])
-    it(`A request record drops the answers that the client has seen, also if callers nest their semaphores, ${anew ? 'each call by an object of its own' : 'by the same objects'} (S2)`, async () => {
+    it(`A request record drops seen answers, also nested, ${anew ? 'each call by an object of its own' : 'by the same objects'} (S2)`, async () => {
       for (const depth of [1, 2, 4, 8]) {
         const names = await newNames(depth, 1)
         const objects = names.map((name) => redisson.getSemaphore(name))
@@ -50,7 +50,7 @@ describe('The request record of objects without owners', () => {
     ['', false],
     [', once, though the reply to its release is lost', true],
   ] as const)
-    it(`A process that stood still for longer than the record lives returns the permits that it was granted${what} (V105)`, async () => {
+    it(`A process stopped past the record's life returns its permits${what} (V105)`, async () => {
       const proxy = await openProxy(await defaultServer())
       const clock = new JumpingClock()
       const stopped = await createRedisson({ redis: proxy.url }, { clock })
@@ -146,7 +146,7 @@ describe('The request record of objects without owners', () => {
     expect(await redis.get(name)).to.equal('2')
   })
 
-  it('A late copy of a cancelled acquisition, or of what cancelled it, leaves the permits of a newer request (V113)', async () => {
+  it("A late copy of a cancelled acquisition leaves a newer request's permits (V113)", async () => {
     const copies: (() => Promise<unknown>)[] = []
     const transport = tapped((sent) => {
       if (sent.name.startsWith('semaphore/') && !sent.bySource) copies.push(sent.pass)

@@ -35,7 +35,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
       .filter(({ message }) => /PUBLISH/.test(message))
       .map(({ message }) => /\+publish &(\S+),/.exec(message)?.[1])
 
-  it('Where messages are refused, permits are back all the same, waiters here enter, and an error says what to grant', async () => {
+  it('Where messages are refused, permits come back, waiters enter, and an error says so', async () => {
     const { redisson, errors } = await asUser('~*', 'resetchannels', '&redisson_lock__channel:*')
     const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
@@ -58,7 +58,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     expect(errors.map(({ message }) => message).join('\n')).to.include(`the semaphore "${name}" was released`)
   })
 
-  it('Where messages are refused, a change that needs no message does not end that outage: the error comes once', async () => {
+  it('Where messages are refused, a change without a message does not end the outage', async () => {
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', '~*', '&*', '-publish')
     const url = server.url.replace('redis://', 'redis://app:pw@')
     const clock = new JumpingClock()
@@ -96,7 +96,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     }
   })
 
-  it('Where messages are refused, a fair lock and a token lock are free all the same, and an error says once what to grant', async () => {
+  it('Where messages are refused, fair and token locks are free; one error says why', async () => {
     // The waiters of a fair lock have channels of their own below that of the lock.
     const { redisson, errors } = await asUser('~*', 'resetchannels', '&redisson_lock__channel:{*}')
     const name = uniqueName('fair')
@@ -118,7 +118,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     expect(grantsIn(errors)).to.deep.equal(['redisson_lock__channel:*', 'rlock_token:*'])
   })
 
-  it('What withPermits cannot release because the server refuses it is released once, when the right is back', async () => {
+  it('What withPermits could not release is released once when the right is back', async () => {
     const { redisson } = await asUser('~*', '&*')
     const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
@@ -133,7 +133,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     expect(await redis.get(name)).to.equal('2')
   })
 
-  it('A change whose reply was lost before the server refused the user is made once, though its caller may not know (S2, L3)', async () => {
+  it('A change with a lost reply before a refused user is made once (S2, L3)', async () => {
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', '~*', '&*')
     let losesReplies = false
     const transport = tapped(async (sent) => {
@@ -170,7 +170,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     expect(await redis.get(latchName)).to.equal('3')
   })
 
-  it('A user without the right to change the count takes no permit, gets none, and loses none (S2)', async () => {
+  it('A user without the right to change the count takes, gets and loses no permit (S2)', async () => {
     const { redisson } = await asUser('~*', '&*', '-decrby', '-incrby')
     const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)

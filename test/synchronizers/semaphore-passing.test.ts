@@ -31,7 +31,7 @@ describe('Permits that go from one caller to the next of the same client', () =>
     )
   }
 
-  it('A permit goes to the next waiter of this client without a script, and never more than there are are in use (S5)', async () => {
+  it('A permit goes to the next local waiter without a script, never too many in use (S5)', async () => {
     const scripts = new ScriptCounter()
     const redisson = await createRedisson({}, { transport: scripts.transport })
     const semaphore = redisson.getSemaphore(uniqueName('semaphore'))

@@ -107,7 +107,7 @@ describe('A semaphore', () => {
     expect(await semaphore.availablePermits()).to.equal(1)
   })
 
-  it('A semaphore is set by the absence of its key, not by its being 0, and keeps its time to live (S8, S9)', async () => {
+  it('A semaphore is set when its key is absent, not 0, and keeps its TTL (S8, S9)', async () => {
     const { semaphore, name } = await newSemaphore(0)
     expect(await semaphore.trySetPermits(3)).to.equal(false)
     expect(await redis.get(name)).to.equal('0')
@@ -136,7 +136,7 @@ describe('A semaphore', () => {
     expect(await redis.get(name)).to.equal('5')
   })
 
-  it('A request that no permits suffice for blocks the smaller ones behind it, and no longer than it waits (S5, S6, V30)', async () => {
+  it('A large request blocks smaller ones behind it for its wait only (S5, S6, V30)', async () => {
     const { semaphore, sleeps, name } = await newSemaphore(3)
     const abort = new AbortController()
     const large = rejection(semaphore.acquire({ permits: 5, signal: abort.signal }))
@@ -163,7 +163,7 @@ describe('A semaphore', () => {
     expect(served).to.deep.equal([1, 5, 2, 1])
   })
 
-  it('Single tries that start together share the permits that are free, and each resolves at once', async () => {
+  it('Single tries that start together share the free permits, and resolve at once', async () => {
     const { semaphore, sleeps } = await newSemaphore(3)
     const tries = Array.from({ length: 5 }, () => semaphore.tryAcquire())
     expect((await Promise.all(tries)).filter((isGranted) => isGranted)).to.have.length(3)
@@ -186,7 +186,7 @@ describe('A semaphore', () => {
     expect(entered).to.deep.equal([0, 1, 2, 3, 4, 5])
   })
 
-  it('A semaphore whose release was not heard is looked at again within 30 s, once for all waiters (S1)', async () => {
+  it('A semaphore whose release was not heard is looked at within 30 s, once (S1)', async () => {
     const scripts = new SentScripts()
     const clock = new FastClock(20)
     const { semaphore, name, sleeps } = await newSemaphore(
@@ -208,7 +208,7 @@ describe('A semaphore', () => {
     await Promise.all(waiting)
   })
 
-  it('A caller that waits for a semaphore that does not exist gets a warning after 5 s, and enters once it is set (S8)', async () => {
+  it('A wait for a semaphore that does not exist warns after 5 s, and enters later (S8)', async () => {
     const { semaphore } = await newSemaphore(-1, await createRedisson({}, { clock: new FastClock(20) }))
     const warned = once(process, 'warning')
     const waiting = semaphore.acquire()
@@ -219,7 +219,7 @@ describe('A semaphore', () => {
     await waiting
   })
 
-  it('Waiters of a semaphore that was deleted enter once it is set anew, and old permits are not paid into it by withPermits (S4, S9)', async () => {
+  it('Waiters of a deleted semaphore enter once it is set; old permits do not count (S4, S9)', async () => {
     const { semaphore, name, sleeps } = await newSemaphore(1)
     const inside = deferred()
     const holding = semaphore.withPermits(() => inside.promise)
@@ -252,7 +252,7 @@ describe('A semaphore', () => {
     expect(late.message).to.contain(name)
   })
 
-  it('A caller that gives up acquires nothing, also if its try is in flight, and leaves nothing behind (S2)', async () => {
+  it('A caller that gives up acquires nothing, also with a try in flight (S2)', async () => {
     const reached = latch()
     const answer = latch()
     let holdBack = true

@@ -23,7 +23,7 @@ describe('npm ci on Node 20', () => {
     expect(newer.map(([path]) => path)).to.deep.equal([])
   })
 
-  it('npm ci on Node 20 finds the answer for each install script: package.json says whether it may run', () => {
+  it('npm ci on Node 20 finds in package.json which install scripts may run', () => {
     const { allowScripts } = read('package.json')
     const names = packages
       // npm names no script of a package that this system does not take.

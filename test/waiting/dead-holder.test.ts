@@ -27,7 +27,7 @@ describe('Waiting for a dead process', () => {
     expect(await timed(() => waiting)).to.be.lessThan(remaining + 1_500)
   })
 
-  it('A waiter whose machine was suspended looks whether the lease has ended meanwhile, though its timers stood still (V197)', async () => {
+  it('A waiter whose machine was suspended looks whether the lease has ended (V197)', async () => {
     const redis = await openRedis()
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)

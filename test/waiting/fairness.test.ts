@@ -74,30 +74,30 @@ describe('Each process gets its share of a contended lock', () => {
   }
 
   for (const kind of KINDS_OF_MANY)
-    it(`Each process gets its share of a contended lock: a client 5 ms farther away, one caller each, ${kind}`, async () => {
+    it(`Each process gets its share: a client 5 ms farther, one caller each, ${kind}`, async () => {
       const clients = [await createRedisson(), await createRedisson({ redis: await farAway(5) })]
       expectShares(await contend(clients, kind, 1))
     })
 
   for (const kind of KINDS) {
-    it(`Each process gets its share of a contended lock: two clients of one process, one caller each, ${kind}`, async () => {
+    it(`Each process gets its share: two clients of one process, one caller each, ${kind}`, async () => {
       expectShares(await contend([await createRedisson(), await createRedisson()], kind, 1))
     })
 
     for (const callers of [1, 4])
       for (const ms of [0, 1, 5])
-        it(`Each process gets its share of a contended lock: a client ${ms} ms farther away, ${callers} ${callers > 1 ? 'callers' : 'caller'} each, ${kind}`, async () => {
+        it(`Each process gets its share: ${ms} ms farther, ${callers} ${callers > 1 ? 'callers' : 'caller'} each, ${kind}`, async () => {
           const clients = [await createRedisson(), await createRedisson({ redis: await farAway(ms) })]
           expectShares(await contend(clients, kind, callers))
         })
 
-    it(`Each process gets its share of a contended lock: three clients at different distances, one caller each, ${kind}`, async () => {
+    it(`Each process gets its share: three clients at three distances, ${kind}`, async () => {
       const urls = [undefined, await farAway(1), await farAway(5)]
       const clients = await Promise.all(urls.map((redis) => createRedisson(redis ? { redis } : {})))
       expectShares(await contend(clients, kind, 1))
     })
 
-    it(`Each process gets its share of a contended lock: two processes, one caller each, the second behind a proxy that adds nothing, ${kind}`, async () => {
+    it(`Each process gets its share: two processes, one by a proxy without delay, ${kind}`, async () => {
       const { url } = await sharedStandalone()
       const redis = await openRedis()
       const [lock, counterKey] = [uniqueName(), uniqueName('counter')]
@@ -146,7 +146,7 @@ describe('A client that does not wait', () => {
   afterEach(closeAll)
 
   for (const kind of KINDS)
-    it(`A client that does not wait sends two scripts for a section that no other client is interested in, and nothing else: ${kind}`, async () => {
+    it(`A lone client sends two scripts for a section, and nothing else: ${kind}`, async () => {
       const lock = LOCKS[kind](redisson, uniqueName())
       // The server knows the scripts from here on.
       await lock.withLock(() => {})
@@ -180,7 +180,7 @@ describe('A client that does not wait', () => {
     await untilUnheard(foreign)
   })
 
-  it('A client that does not wait leaves the lock to a client that heard its release, until it hears one of that client', async () => {
+  it('A client that does not wait leaves the lock to one that heard its release', async () => {
     const foreign = new ForeignLock(redis, uniqueName())
     const ear = await openRedis(server.url)
     await ear.subscribe(foreign.channel)

@@ -53,7 +53,7 @@ describe('A local handoff that is disturbed', () => {
         },
       }))
         for (const behind of ['another waits here', 'another client waits', 'no caller waits'] as const)
-          it(`A handoff whose taker leaves succeeds for the giver: ${applied ? 'done' : 'sent'}, the taker ${how}, ${behind}`, async () => {
+          it(`A handoff whose taker leaves succeeds for the giver: ${applied ? 'done' : 'sent'}, taker ${how}, ${behind}`, async () => {
             const abort = new AbortController()
             const { signal } = abort
             const wait = how === 'is aborted' ? { waitTime: LEASE, signal } : { waitTime: 9 }
@@ -100,7 +100,7 @@ describe('A local handoff that is disturbed', () => {
       await isFree()
     })
 
-    it('A handoff whose giver has lost the lock leaves the taker waiting, where another has it, until that one leaves', async () => {
+    it('A handoff by a giver that lost the lock leaves the taker waiting its turn', async () => {
       const { taking } = await loses(async () => {
         await scene.foreign.vanish()
         await scene.foreign.take(LEASE)
@@ -111,7 +111,7 @@ describe('A local handoff that is disturbed', () => {
       await isFree()
     })
 
-    it('A handoff whose giver has lost the lock does not tell a taker whose wait is over that it is held', async () => {
+    it('A handoff by a giver that lost the lock does not tell a late taker it is held', async () => {
       const [giver, taking] = await scene.queued(() => [scene.lock.tryAcquire({ waitTime: 9 })])
       const { stopped, goOn } = stop({ applied: false })
       const unlocking = rejection(giver.unlock())
@@ -126,7 +126,7 @@ describe('A local handoff that is disturbed', () => {
       await isFree()
     })
 
-    it('A handoff whose giver has lost the lock fails the taker as well, where the key is no lock any more', async () => {
+    it('A handoff by a giver that lost the lock fails the taker where the key is no lock', async () => {
       const { taking } = await loses(() => scene.redis.set(scene.name, 'no lock at all'))
       expect((await rejection(taking)).code).to.equal('WRONG_TYPE')
       expect(await scene.redis.get(scene.name)).to.equal('no lock at all')
@@ -200,7 +200,7 @@ describe('A local handoff that is disturbed', () => {
       expect(await scene.owners()).to.deep.equal([])
     })
 
-    it('A first copy of a handoff that arrives when the taker has handed the lock on leaves the next taker its hold', async () => {
+    it('A first copy of a handoff that arrives late leaves the next taker its hold', async () => {
       const late = await breaks(async () => {})
       await (await taking).unlock()
       const last = await next
@@ -220,7 +220,7 @@ describe('A local handoff that is disturbed', () => {
       expect(await scene.redis.pttl(scene.name)).to.be.greaterThan(LEASE - PROMPTLY)
     })
 
-    it('A handoff whose taker was lost in between is done for the giver, and the taker tries by itself', async () => {
+    it('A handoff whose taker was lost is done for the giver, and the taker tries itself', async () => {
       await breaks(async (sent) => {
         await sent.pass()
         await scene.redis.del(scene.name)
@@ -233,7 +233,7 @@ describe('A local handoff that is disturbed', () => {
     })
 
     for (const applied of [false, true])
-      it(`A handoff whose connection does not come back rejects for giver and waiters, and leaves nothing behind although it was ${applied ? 'done' : 'never sent'}`, async () => {
+      it(`A handoff without its connection rejects and leaves nothing, ${applied ? 'done' : 'never sent'}`, async () => {
         scene.onHandoff = async (sent) => {
           if (applied) await sent.pass()
           throw connectionLost()
@@ -251,7 +251,7 @@ describe('A local handoff that is disturbed', () => {
 
   describe('A client that is shut down during the handoff', () => {
     for (const applied of [false, true])
-      it(`A handoff during shutdown() succeeds for the giver, and the grant of the taker is released: ${applied ? 'done' : 'sent'}`, async () => {
+      it(`A handoff during shutdown() succeeds, and the grant is released: ${applied ? 'done' : 'sent'}`, async () => {
         const [giver, taking] = await scene.queued(() => [scene.lock.acquire()])
         const { stopped, goOn } = stop({ applied })
         const unlocking = giver.unlock()
@@ -264,7 +264,7 @@ describe('A local handoff that is disturbed', () => {
         expect(await scene.owners()).to.deep.equal([])
       })
 
-    it('A handoff during shutdown() whose answer is late leaves the hold of the taker until its lease ends', async () => {
+    it("A handoff during shutdown() with a late answer leaves the taker's hold for its lease", async () => {
       const lease = { leaseTime: 3_000 }
       const [giver, taking] = await scene.queued(() => [scene.lock.acquire(lease)], lease)
       const { stopped, goOn } = stop({ applied: true })
@@ -285,7 +285,7 @@ describe('A local handoff that is disturbed', () => {
 describe('A handoff to a waiter whose try may have been granted', () => {
   afterEach(closeAll)
 
-  it('unlock() rejects for a hold that was deleted, although such a waiter has the lock by then (V189)', async () => {
+  it('unlock() rejects for a deleted hold, although a waiter has the lock by then (V189)', async () => {
     let onGrant: (() => void) | undefined
     const transport = (to: ScriptTransport): ScriptTransport => ({
       ...tapped((sent) => sent.pass())(to),

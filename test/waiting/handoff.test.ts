@@ -18,7 +18,7 @@ describe('Local handoff to the next waiter', () => {
   const expectLease = async (lease: number) =>
     expect(await scene.redis.pttl(scene.name)).to.be.within(lease - SOON, lease)
 
-  it('A local handoff is one script, and other clients are notified only when the last local waiter has left', async () => {
+  it('A local handoff is one script; other clients hear only when the last waiter left', async () => {
     const messages = await scene.messages()
     const [giver, taking] = await scene.queued(() => [scene.lock.acquire()])
     messages.length = 0
@@ -35,14 +35,14 @@ describe('Local handoff to the next waiter', () => {
     expect(scene.lost).to.deep.equal([])
   })
 
-  it('A local handoff is not made where the next lease is shorter, because waiters elsewhere sleep by the longer one', async () => {
+  it('No local handoff with a shorter next lease, as others sleep by the longer one', async () => {
     const [giver, taking] = await scene.queued(() => [scene.lock.acquire({ leaseTime: 2_000 })])
     await giver.unlock()
     await (await taking).unlock()
     expect(scene.sent).to.deep.equal(['lock/release', 'lock/acquire', 'lock/release'])
   })
 
-  it('A local handoff is not made after a longer lease of a level that was released: waiters elsewhere may have read that one (V168)', async () => {
+  it('No local handoff after a longer lease of a released level: others may have read it (V168)', async () => {
     const owner = { threadId: 5 }
     const [giver, taking] = await scene.queued(() => [scene.lock.acquire({ leaseTime: 40_000 })], owner)
     await scene.lock.lock({ leaseTime: 600_000, ...owner })
@@ -53,7 +53,7 @@ describe('Local handoff to the next waiter', () => {
     expect(scene.sent).to.deep.equal(['lock/release', 'lock/acquire', 'lock/release'])
   })
 
-  it('A local handoff leaves no waiter asleep behind a hold of its own client that is gone without a message', async () => {
+  it('A local handoff leaves no waiter asleep behind a silent hold of its own client', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getLock(scene.name)
     const first = lock.acquire()
@@ -94,7 +94,7 @@ describe('Local handoff to the next waiter', () => {
     expect(await scene.owners()).to.deep.equal([])
   })
 
-  it('A local handoff is not made where the lease may have ended: the holder learns it, and the next waiter tries', async () => {
+  it('No local handoff where the lease may have ended: the holder learns, the next tries', async () => {
     const [giver, taking] = await scene.queued(() => [scene.lock.acquire()], { leaseTime: 1_000 })
     scene.clock.advance(950)
     const error = await rejection(giver.unlock())
@@ -114,7 +114,7 @@ describe('Local handoff to the next waiter', () => {
     [undefined, 20_000],
     [60_000, undefined],
   ] as const)
-    it(`A local handoff sets the lease of the taker: ${taken ?? "the watchdog's"} instead of ${given ?? "the watchdog's"}`, async () => {
+    it(`A local handoff sets the taker's lease: ${taken ?? "the watchdog's"} instead of ${given ?? "the watchdog's"}`, async () => {
       const lease = (leaseTime: number | undefined) => (leaseTime === undefined ? {} : { leaseTime })
       const [giver, taking] = await scene.queued(() => [scene.lock.acquire(lease(taken))], lease(given))
       await giver.unlock()

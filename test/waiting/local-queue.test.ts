@@ -48,7 +48,7 @@ describe('the waiters of one process', () => {
     return Object.fromEntries(sent.filter(([, calls]) => calls > 0))
   }
 
-  it('Waiters of one process are served first come, first served, through any lock object (guarantee 3)', async () => {
+  it('Waiters of one process are served first come, first served, through any object', async () => {
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url })
     const order: number[] = []
@@ -122,7 +122,7 @@ describe('the waiters of one process', () => {
     })
   })
 
-  it('A thousand waiters add no listeners to emitters, and one listener to a signal that they share (A13)', async () => {
+  it('A thousand waiters add no emitter listeners, and one to a shared signal (A13)', async () => {
     const warnings: Error[] = []
     const collect = (warning: Error) => warnings.push(warning)
     process.on('warning', collect)

@@ -15,7 +15,7 @@ describe('Thousands of callers whose tries fail at once', () => {
   afterEach(closeAll)
   after(() => server?.stop())
 
-  it('All of them reject when the server begins to refuse the login, and the lock works afterwards (V185)', async () => {
+  it('All reject when the server begins to refuse the login, and the lock works (V185)', async () => {
     const admin = await openRedis(server.url)
     const login = (password: string) =>
       admin.acl('SETUSER', 'app', 'on', 'resetpass', `>${password}`, '~*', '&*', '+@all')

@@ -17,7 +17,7 @@ describe('A reconnect with thousands of waiters', () => {
     await closeProxies()
   })
 
-  it('The waiters of many locks try again in slices when the connection breaks, and in the end all acquire (V28)', async () => {
+  it('Waiters of many locks retry in slices after a broken connection, and acquire (V28)', async () => {
     const server = await defaultServer()
     const proxy = await openProxy(server)
     let sends = 0

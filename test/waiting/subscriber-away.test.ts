@@ -31,7 +31,7 @@ describe('waiting while messages cannot arrive', () => {
     return foreign
   }
 
-  it('While the server refuses the subscription, the first waiter tries once a second (guarantee 2)', async () => {
+  it('Without a subscription the first waiter tries once a second (guarantee 2)', async () => {
     await redis.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '&*', '+@all', '-subscribe')
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url.replace('redis://', 'redis://deaf:secret@') })

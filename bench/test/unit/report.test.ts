@@ -96,7 +96,7 @@ describe('The report of the bench', () => {
     }
   })
 
-  it('The page about performance shows what the kept results say, in regions that each have a program', () => {
+  it('The performance page shows what the kept results say, each region by its program', () => {
     const parsed = (file: string) => JSON.parse(readFileSync(join(RESULTS, file), 'utf8'))
     const runs = ['latest.json', 'objects.json'].map((file) => readRun(join(RESULTS, file)))
     const unknown: string[] = []

@@ -58,7 +58,7 @@ describe("The demo's evidence of a read-write lock", () => {
     expect(faults(0)).to.include('1 reads were torn')
   })
 
-  it('Evidence of a read-write lock reports turns on the hold of another side, of another thread, or without any', () => {
+  it("Evidence of a read-write lock reports turns on another's hold, or on none", () => {
     take('node-1', 'write', 1)
     begin('node-1', 'read', 1)
     end('node-1', 'read', 1)

@@ -7,7 +7,7 @@ import { MS_PER_COLUMN } from '../../timeline'
 const ROWS = ['node-1', 'java']
 
 describe("The demo's timeline of a read-write lock", () => {
-  it('The timeline of a read-write lock shows readers side by side, several of a process as a count, and writers', () => {
+  it('The read-write timeline shows readers side by side, counts of them, and writers', () => {
     const sections = [read('node-1', 0, 4), read('java', 1, 3), read('node-1', 2, 4), write('java', 4, 5)]
     expect(drawn(sections, 6)).to.deep.equal(['rr22..', '.rr.W.'])
   })
@@ -19,11 +19,11 @@ describe("The demo's timeline of a read-write lock", () => {
     ])
   })
 
-  it('The timeline of a read-write lock gives a column in which reading turns into writing to the process that had more of it', () => {
+  it('The read-write timeline gives a mixed column to the process that had more of it', () => {
     expect(drawn([read('node-1', 0, 1.4), write('java', 1.4, 3)], 3)).to.deep.equal(['r..', '.WW'])
   })
 
-  it('The timeline of a read-write lock marks company of a writer in every row it touches, but not readers that had it elsewhere', () => {
+  it('The read-write timeline marks each row in which a writer had company, and no other', () => {
     const alone = [read('node-1', 0, 3, true), read('java', 0, 1, true), write('java', 2, 3, true)]
     expect(drawn(alone, 3)).to.deep.equal(['rrX', 'r.X'])
   })

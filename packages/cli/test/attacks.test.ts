@@ -66,7 +66,7 @@ describe('The command rlock and data that attacks it', function () {
     expect(longest).to.be.below(500)
   })
 
-  it('rlock watch writes nothing that a terminal acts on, and reads on after messages that are nonsense', async () => {
+  it('rlock watch writes nothing that a terminal acts on, and survives nonsense messages', async () => {
     const watching = await start(['watch', '--redis', server.url, '--enable-notifications'])
     await waitUntil('it watches', () => watching.out.includes('watching by'))
     for (const name of EVIL) await redis.hset(name, `${JAVA}:1`, 1)
@@ -125,7 +125,7 @@ describe('The command rlock and data that attacks it', function () {
     await hold.unlock()
   })
 
-  it('A chain of 12,000 waits, 12,000 callers of one lock and a name of 60 kB cost the tool a few seconds', async () => {
+  it('Chains of 12,000 waits, 12,000 callers and a name of 60 kB cost a few seconds', async () => {
     const long = 'order:'.repeat(10_000)
     await redis.hset('c:0', `${JAVA}:1`, 1)
     const client = (at: number) => `0b6d2a3e-1111-4222-8333-${String(at).padStart(12, '0')}`

@@ -116,7 +116,7 @@ threads: 16
     )
   })
 
-  it('The command rlock takes TLS, logins and the database of a URL for sentinels and primary alike', () => {
+  it('rlock takes TLS, logins and the database of a URL for sentinels and primary alike', () => {
     const options = (env: Record<string, string>, ...redis: string[]) =>
       redissonOptions({ redis, sentinel: 'main', user: env.user }, env).redis
     expect(options({ REDISCLI_AUTH: 'p' }, 'rediss://:s@one:1/3,rediss://:s@two/3')).to.deep.equal({

@@ -86,7 +86,7 @@ describe('rlock doctor and the rights of a user', function () {
     ['by a script', /^$/, []],
     ['by a transaction that it discards', /^\+eval$/, ['+multi', '+discard']],
   ] as const)
-    it(`rlock doctor names each right of the user of docs/operations/security.md that is taken away, ${way}`, async function () {
+    it(`rlock doctor names each missing right of the security page, ${way}`, async function () {
       if (words[0] !== '+multi') await needs(this, 'ACL DRYRUN')
       const all = [...RIGHTS, ...words].filter((right) => !without.test(right))
       await setUser(...all)
@@ -114,7 +114,7 @@ describe('rlock doctor and the rights of a user', function () {
       }
     })
 
-  it('rlock doctor says which keys and channels of which object a user may not use, and the words to grant', async function () {
+  it('rlock doctor says which keys and channels a user may not use, and what to grant', async function () {
     await needs(this, 'ACL DRYRUN')
     await setUser('~lock:*', '&redisson_lock__channel:{lock:*', '+@all')
     const { missing } = await doctor()
@@ -142,7 +142,7 @@ describe('rlock doctor and the rights of a user', function () {
     expect(own.message).to.contain('may read, and not write, the keys lock:*')
   })
 
-  it('rlock doctor says that it cannot know where a user may not ask, and which names it needs where the rules do not tell', async function () {
+  it('rlock doctor says what it cannot know, and which names it needs', async function () {
     await needs(this, 'ACL DRYRUN')
     await setUser('~*', '&*', '+@all', '-acl', '-eval', '-multi')
     expect((await check()).unseen.join()).to.contain('which rights are missing')

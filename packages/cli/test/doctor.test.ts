@@ -236,7 +236,7 @@ describe('rlock doctor', function () {
     await redis.del('old', 'young')
   })
 
-  it('rlock doctor names BLESS beside eviction where the server has it, and what it does not keep', () => {
+  it('rlock doctor names BLESS beside eviction where the server has it, and its limit', () => {
     const { fix } = SERVER_CHECKS.find(({ id }) => id === 'eviction')!
     const on = (...info: [string, string][]) => (fix as (node: unknown) => string)({ info: new Map(info) })
     expect(on(['redis_version', '8.12.0']))
@@ -277,7 +277,7 @@ describe('rlock doctor with Sentinel and a cluster', function () {
   this.timeout(60_000)
   afterEach(closeAll)
 
-  it('rlock doctor finds nothing with a healthy Sentinel, and replicas where a split could grant a lock twice', async () => {
+  it('rlock doctor: no finding with a healthy Sentinel; replicas where a split is possible', async () => {
     const setup = await startSentinel({ config: ['appendonly yes', 'min-replicas-to-write 1'] })
     try {
       const urls = setup.sentinels.flatMap(({ host, port }) => ['--redis', `${host}:${port}`])
@@ -293,7 +293,7 @@ describe('rlock doctor with Sentinel and a cluster', function () {
     }
   })
 
-  it('rlock doctor finds nothing on a healthy cluster, and sharded-pubsub where a client listens on other channels', async function () {
+  it('rlock doctor: no finding on a healthy cluster; sharded-pubsub for other channels', async function () {
     await needs(this, 'sharded pub/sub')
     const cluster = await startCluster({ config: ['appendonly yes'] })
     try {

@@ -55,7 +55,7 @@ describe('rlock exec', function () {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('rlock exec ends with 75 and does not run the command if the lock is held for longer than --wait', async () => {
+  it('rlock exec ends with 75 and runs nothing if the lock is held longer than --wait', async () => {
     const client = await createRedisson({ redis: url })
     const hold = await client.getLock(uniqueName()).acquire()
     const path = file()
@@ -66,7 +66,7 @@ describe('rlock exec', function () {
     expect((await exec(hold.lockName, ['--wait', '0s'], ['touch', path])).code).to.equal(0)
   })
 
-  it('rlock exec --max-hold ends a command that takes longer, with 76, and refuses what contradicts it', async () => {
+  it('rlock exec --max-hold ends a longer command with 76, and refuses contradictions', async () => {
     const redis = await openRedis(url)
     for (const kind of [[], ['--fair'], ['--permits', '1'], ['--at-least', '500ms']]) {
       const name = uniqueName()
@@ -239,7 +239,7 @@ describe('rlock exec', function () {
     silent.close()
   })
 
-  it('rlock exec on a terminal gives its command one SIGINT for one Ctrl-C, also where its input is a file', async function () {
+  it('rlock exec gives its command one SIGINT for one Ctrl-C on a terminal', async function () {
     if (!hasTerminal()) this.skip()
     const count =
       'let n = 0; process.on("SIGINT", () => { if (++n === 1) setTimeout(() => process.exit(10 + n), 1000) }); ' +
@@ -259,7 +259,7 @@ describe('rlock exec', function () {
     `sh -c '${trap}echo "child $$"; while :; do sleep 0.05; done' & wait`,
   ]
 
-  it('rlock exec sends signals to the processes of its command as well, also SIGKILL for a lost lock', async () => {
+  it('rlock exec signals the processes of its command too, with SIGKILL for a lost lock', async () => {
     const passed = await begin(uniqueName(), [], nested(''))
     await waitUntil('the child of the command runs', () => passed.out.includes('child'))
     const first = Number(/child (\d+)/.exec(passed.out)![1])
@@ -381,7 +381,7 @@ describe('rlock exec', function () {
     expect(await (await openRedis(url)).exists(name)).to.equal(0)
   })
 
-  it('rlock exec ends with 126 for a command that the system refuses to start, and leaves no lock (V109)', async () => {
+  it('rlock exec ends with 126 if the command cannot start, and leaves no lock (V109)', async () => {
     const redis = await openRedis(url)
     const name = uniqueName()
     const preload = join(folder, 'much.cjs')
@@ -393,7 +393,7 @@ describe('rlock exec', function () {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('rlock exec ends with 2 for options that contradict each other, and with 69 without a server', async () => {
+  it('rlock exec ends with 2 for contradicting options, and with 69 without a server', async () => {
     for (const options of [
       ['--read', '--fair'],
       ['--at-least', '5s', '--wait', '1s'],

@@ -74,7 +74,7 @@ describe('The command rlock and many holders', function () {
     expect((await run('unlock', name, '--yes')).json[0].result).to.equal('freed')
   })
 
-  it('rlock does not take a hash of other data with the field mode for a lock, however long it is', async () => {
+  it('rlock does not take other data with the field mode for a lock, however long it is', async () => {
     const fields = Array.from({ length: 2_000 }, (_, at) => [owner(at), 1]).flat()
     await redis.hset('profile', 'mode', 'read', 'name', 'a', ...fields)
     expect((await run('ls')).json).to.deep.equal([])

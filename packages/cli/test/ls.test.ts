@@ -296,7 +296,7 @@ describe('rlock ls', function () {
     expect(err).to.not.contain('reader-pw')
   })
 
-  it('rlock ls ends with 69 where the server cannot be reached, and with 2 for wrong usage, without a credential', async () => {
+  it('rlock ls ends with 69 without a server, with 2 for wrong usage, shows no credential', async () => {
     const away = await rlock(['ls', '--redis', 'redis://someone:hush-hush@127.0.0.1:1'])
     expect([away.code, away.err.includes('hush-hush')]).to.deep.equal([69, false])
     expect((await rlock(['ls', '--redis', 'http://user:hush-hush@h'])).err).to.not.contain('hush-hush')

@@ -19,7 +19,7 @@ describe('rlock show', function () {
   const show = (name: string, ...args: string[]) =>
     rlock(['show', name, '--redis', server.url, '--json', ...args])
 
-  it('rlock show tells the fields, the fair queue with its deadlines, the processes and what it means', async () => {
+  it('rlock show prints fields, the fair queue with deadlines, processes and the meaning', async () => {
     const client = await createRedisson({ redis: server.url, label: 'web 7' })
     const name = uniqueName()
     const hold = await client.getFairLock(name).acquire()
@@ -42,7 +42,7 @@ describe('rlock show', function () {
     await (await waiting).unlock()
   })
 
-  it('rlock show tells read timeouts, the fencing token, permits with their ends, request records, and who listens on each channel', async () => {
+  it('rlock show prints read timeouts, tokens, permits, request records and listeners', async () => {
     const client = await createRedisson({ redis: server.url })
     const [read, fenced, permits, plain] = [uniqueName(), uniqueName(), uniqueName(), uniqueName()]
     const reading = await client.getReadWriteLock(read).readLock().acquire()
@@ -125,7 +125,7 @@ describe('rlock show', function () {
     }
   })
 
-  it('rlock show ignores a process that answers for the client id of another, and one that claims a hold that Redis does not have', async () => {
+  it('rlock show ignores a process with a foreign client id or a hold Redis does not have', async () => {
     const client = await createRedisson({ redis: server.url, label: 'honest' })
     const hold = await client.getLock(uniqueName()).acquire()
     const [liar, voice] = [await openRedis(server.url), await openRedis(server.url)]

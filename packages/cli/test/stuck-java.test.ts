@@ -9,7 +9,7 @@ describeWithJava('A stuck lock of a Java service', function () {
   afterEach(killRuns)
   afterEach(closeAll)
 
-  it('A stuck lock of a killed Java service in a cluster is found, explained and freed with the tool alone', async () => {
+  it('A stuck lock of a killed Java service in a cluster is found, explained and freed', async () => {
     const { nodes } = await sharedCluster()
     const urls = nodes.map(({ host, port }) => `redis://${host}:${port}`)
     const [first] = urls

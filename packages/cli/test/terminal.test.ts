@@ -17,7 +17,7 @@ describe('The terminal of the command rlock', () => {
     return text
   }
 
-  it('The command rlock has colours on a terminal only, and none with NO_COLOR or on a dumb terminal', () => {
+  it('rlock has colours on a terminal only, none with NO_COLOR or on a dumb terminal', () => {
     expect(written(true, {})).to.contain(ESCAPE)
     expect(written(false, {})).to.equal('no-expiry\n')
     expect(written(true, { NO_COLOR: '1' })).to.equal('no-expiry\n')

@@ -84,7 +84,7 @@ describe('rlock unlock', function () {
     expect(await redis.get(name)).to.equal('5')
   })
 
-  it('rlock unlock asks on a terminal, and frees nothing that another owner has taken since it was shown', async function () {
+  it('rlock unlock asks on a terminal, and frees nothing that changed hands meanwhile', async function () {
     if (!hasTerminal()) this.skip()
     const name = uniqueName()
     const redis = await openRedis(server.url)

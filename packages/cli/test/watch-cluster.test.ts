@@ -61,7 +61,7 @@ describe('rlock watch in a cluster that publishes sharded', function () {
       return (answer as [string, number])[1] === count
     })
 
-  it('rlock watch hears the release of every kind of lock whose key is there, and says which names it cannot hear', async () => {
+  it('rlock watch hears each release while the key is there, and names what it cannot hear', async () => {
     const client = await create()
     const read = client.getReadWriteLock(uniqueName()).readLock()
     const holds = await Promise.all(
@@ -151,7 +151,7 @@ describeWithJava('rlock watch and Java in a cluster that publishes sharded', fun
   this.timeout(60_000)
   afterEach(killRuns)
 
-  it('rlock watch shows the release of a lock of Java as released, and does not call a fair lock lost that notifies none', async function () {
+  it("rlock watch shows Java's releases, and calls no silent fair lock lost", async function () {
     await needs(this, 'sharded pub/sub')
     const cluster = await startCluster()
     const { nodes } = cluster

@@ -125,7 +125,7 @@ describe('rlock watch', function () {
     await run.ended
   })
 
-  it('rlock watch does not call a lock of Java lost that is gone without a message: it may have been a fair one', async () => {
+  it('rlock watch calls no lock of Java lost that went silently: it may have been fair', async () => {
     const run = await watch('--enable-notifications')
     const name = uniqueName()
     await redis.hincrby(name, `${JAVA}:1`, 1)
@@ -136,7 +136,7 @@ describe('rlock watch', function () {
     await run.ended
   })
 
-  it('rlock watch shows the lock of a process that is killed as expired, with notifications and without', async () => {
+  it('rlock watch shows the lock of a killed process as expired, notifications or not', async () => {
     for (const args of [['--enable-notifications'], []]) {
       const name = uniqueName()
       const program = new Program('deadlock.ts', server.url, name, uniqueName(), 'killed')
@@ -152,7 +152,7 @@ describe('rlock watch', function () {
     }
   })
 
-  it('rlock watch shows what begins and ends between two looks where the server tells the fields (Redis 8.8)', async () => {
+  it('rlock watch shows holds shorter than a look where the server tells fields (8.8)', async () => {
     // What Redis 8.8 and later publish, sent by hand: the channel and the text are the same on every server.
     const run = await watch()
     const name = uniqueName()
@@ -223,7 +223,7 @@ describe('rlock watch', function () {
     await redis.config('SET', 'notify-keyspace-events', '')
   })
 
-  it('rlock watch --enable-notifications turns on what the server has: fields from Redis 8.8 on, keys elsewhere', async () => {
+  it('rlock watch --enable-notifications turns on fields from 8.8 on, keys elsewhere', async () => {
     const hasFields = await redis.config('SET', 'notify-keyspace-events', 'T').then(
       () => true,
       () => false,

@@ -51,7 +51,7 @@ describe('RedissonModule', () => {
   })
   afterEach(closeAll)
 
-  it('Several clients, one of them by a factory, are seen by all modules and shut down with the application (U7)', async () => {
+  it('All modules see several clients, also of a factory, and shut them down (U7)', async () => {
     @Module({ providers: [{ provide: 'URL', useFactory: () => url }], exports: ['URL'] })
     class Config {}
     const module = await Test.createTestingModule({
@@ -127,7 +127,7 @@ describe('RedissonModule', () => {
     expect(await redis.ping()).to.equal('PONG')
   })
 
-  it("The client's events go to the logger of the application, unless logEvents is false (V37, V48)", async () => {
+  it("Client events go to the application's logger, unless logEvents is false (V37, V48)", async () => {
     const logged: string[] = []
     const note = (level: string) => (message: unknown) => {
       logged.push(`${level}: ${message}`)
@@ -181,7 +181,7 @@ describe('RedissonModule', () => {
 
   // `deep-hash` is the algorithm of Nest 10.
   for (const moduleIdGeneratorAlgorithm of ['deep-hash', 'reference'] as const)
-    it(`Two modules that are not global give each importer its own client, with module ids by ${moduleIdGeneratorAlgorithm} (V37)`, async () => {
+    it(`Two modules that are not global have a client each, ids by ${moduleIdGeneratorAlgorithm} (V37)`, async () => {
       const clients = [await createRedisson(), await createRedisson()]
       const importers = clients.map((redisson) => {
         @Injectable()
@@ -242,7 +242,7 @@ describe('RedissonModule', () => {
     await waitUntil('its connections are closed', async () => (await countOf(redis, connectionName)) === 0)
   })
 
-  it('An application does not start where the options make no sense, or Redis cannot be reached (V37)', async () => {
+  it('No application starts where options make no sense or Redis is away (V37)', async () => {
     const starting = (options: unknown) =>
       rejection(Test.createTestingModule({ imports: [RedissonModule.forRoot(options as never)] }).compile())
     expect(await starting({ redis: url, lockWatchdog: 1 })).to.be.instanceOf(TypeError)

@@ -106,7 +106,7 @@ describe('A Nest application that ends', () => {
     await closeAll()
   })
 
-  it('The shutdown of a Nest application lets the request, the cron job and the queue consumer inside their locks end, and leaves no lock (U7)', async () => {
+  it('A Nest shutdown lets request, cron job and consumer end, and leaves no lock (U7)', async () => {
     queue.emit('job')
     // The application would wait for a connection that is kept alive, for longer than for its requests.
     const headers = { connection: 'close' }

@@ -151,7 +151,7 @@ describe('@WithLock in Nest', () => {
       expect(await observer.getLock(`${name}:${place}-1`).isLocked()).to.equal(false)
     })
 
-    it(`${place} others' decorators their metadata are kept, and name and length of the method (U8)`, () => {
+    it(`${place} others' decorators the metadata, name and length stay (U8)`, () => {
       const method = Orders.prototype[place]
       expect(Reflect.getMetadata('role', method)).to.equal(place)
       expect(Reflect.getMetadata('path', method)).to.equal(`${place}/:id`)
@@ -215,7 +215,7 @@ describe('@WithLock in Nest', () => {
     await hold.unlock()
   })
 
-  it('LockTimeoutFilter answers 409 to a request that waited too long, and does not show the name of the lock', async () => {
+  it('LockTimeoutFilter answers 409 to a request that waited too long, without the name', async () => {
     const hold = await observer.getLock(`${name}:taken`).acquire()
     const response = await fetch(`${address}/busy/taken`)
     expect(response.status).to.equal(409)
@@ -229,7 +229,7 @@ describe('@WithLock in Nest', () => {
     expect(() => new LockTimeoutFilter().catch(error, host)).to.throw(error)
   })
 
-  it('A name of a missing argument, of an object and of nothing is a TypeError, and the method is not called (U8)', async () => {
+  it('A name without an argument, of an object or of nothing is a TypeError (U8)', async () => {
     const orders = app.get(Orders)
     expect(await rejection(orders.missing())).to.be.instanceOf(TypeError)
     for (const bad of [undefined, '', 5, `order:${{}}`, 'undefined', 'a:undefined:b'])

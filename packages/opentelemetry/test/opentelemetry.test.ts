@@ -59,7 +59,7 @@ describe('@rlock/opentelemetry', () => {
     return { root, result }
   }
 
-  it('An acquisition and a hold are two spans below the active one, and the span of the hold covers the section', async () => {
+  it('Acquisition and hold are two spans below the active one; the hold spans the section', async () => {
     const { root } = await inSpan(() => redisson.getLock(name).withLock(() => sleep(20)))
     const [acquire, hold] = recorder.spans
     expect([acquire?.name, hold?.name]).to.deep.equal(['lock.acquire', 'lock.hold'])
@@ -129,7 +129,7 @@ describe('@rlock/opentelemetry', () => {
     expect(failed?.attributes['error.type']).to.equal('WrongTypeError')
   })
 
-  it('The instruments are these six, in seconds and in units of UCUM; a wait that the server refuses is `refused`', async () => {
+  it('The instruments are six, in seconds and UCUM units; a refused wait is `refused`', async () => {
     const troubles = [() => Promise.reject(new Error('NOPERM no right')), undefined]
     const tap: Tap = ({ name: script, pass }) => {
       if (script === 'lock/acquire') return troubles.shift()?.() ?? pass()

@@ -96,7 +96,7 @@ for (const [framework, start] of Object.entries(APPS))
       expect(bodies).to.deep.equal([{ amount: 42 }])
     })
 
-    it(`${framework}: a request without the header passes, or is answered 400 where it is required`, async () => {
+    it(`${framework}: a request without the header passes, or is answered 400 if required`, async () => {
       const [free, strict] = [await open(), await open({ required: true })]
       expect([await send(free, undefined), await send(free, undefined)].map(({ run }) => run)).to.deep.equal([
         '1',

@@ -197,7 +197,7 @@ describe('takeSlot', () => {
     await waitUntil('nothing is left', () => Object.keys(leftIn(redisson)).length === 0)
   })
 
-  it('A lost reply takes no second number, and a release succeeds without its reply (guarantee 4)', async function () {
+  it('A lost reply takes no second number, and a release succeeds without its reply', async function () {
     skipInMemory(this, NO_USERS)
     const proxy = await openProxy(await defaultServer())
     const client = await createRedisson({ redis: proxy.url })

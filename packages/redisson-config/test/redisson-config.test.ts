@@ -31,7 +31,7 @@ const single = (settings: object, root: object = {}) =>
   section('singleServerConfig', { address: 'redis://h:6379', ...settings }, root)
 
 describe('fromRedissonConfig()', () => {
-  it('fromRedissonConfig() carries over the address, the credentials, the database and the settings of locks', () => {
+  it('fromRedissonConfig() takes address, credentials, database and settings of locks', () => {
     expect(options(SINGLE)).to.deep.equal({
       redis: {
         host: 'redis.internal',
@@ -49,7 +49,7 @@ describe('fromRedissonConfig()', () => {
     })
   })
 
-  it('A slavesSyncTimeout of 0, which waits without limit in Java, is not carried over, and matters', () => {
+  it('A slavesSyncTimeout of 0, without limit in Java, is not carried over, and matters', () => {
     for (const slavesSyncTimeout of [0, '0']) {
       const config = single({}, { slavesSyncTimeout, checkLockSyncedSlaves: false })
       expect(options(config)).to.not.have.property('slavesSyncTimeout')

@@ -40,7 +40,7 @@ checkLockSyncedSlaves: false`
 })
 
 describe('fromRedissonConfig() and credentials in addresses (V20)', () => {
-  it('fromRedissonConfig() takes the credentials of a URL before the settings, as Java does (V20)', () => {
+  it('fromRedissonConfig() prefers the credentials of a URL, as Java does (V20)', () => {
     const address = 'redis://ada:p%40@h:1'
     expect(redisOf({ singleServerConfig: { address, username: 'bob', password: 'x' } })).to.include({
       username: 'ada',

@@ -25,7 +25,7 @@ describe('fromRedissonConfig() and what else stands in an application.yml', () =
     ['logging.level: { org.redisson: WARN }', []],
     ['management: { health: { redisson: { enabled: false } } }', []],
   ] as const)
-    it(`A section that may change the locks of Java is in notCarriedOver: ${section.slice(0, 45)}`, () => {
+    it(`A section that may change Java's locks is in notCarriedOver: ${section.slice(0, 45)}`, () => {
       const one = `spring.data.redis: { host: h, port: 1 }\n${section}`
       expect(matters(one)).to.deep.equal(names)
       expect(matters(`${ADDRESS}\n---\n${section}`)).to.deep.equal(names)

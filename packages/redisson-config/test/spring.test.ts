@@ -105,7 +105,7 @@ describe("fromRedissonConfig() of Spring Boot's application.yml", () => {
         .not.contain('hunter2')
     })
 
-  it('A configuration of Redisson that is a map, and an application.properties, are told how to be given', () => {
+  it('A map and an application.properties are told how to be given', () => {
     expect(() => options(`spring: { redis: { redisson: { config: { ${REDISSON} } } } }`)).to.throw(
       TypeError,
       'spring.redis.redisson.config of the application.yml must be the text of a redisson.yaml',

@@ -22,7 +22,7 @@ describe('fromRedissonConfig() and variables', () => {
     [`a\${b`, {}, `a\${b`],
   ]
   for (const [given, env, password] of ofSpring)
-    it(`Variables of an application.yml are resolved as Spring does: ${given} of ${Object.keys(env)}`, () => {
+    it(`Variables of application.yml resolve as in Spring: ${given} of ${Object.keys(env)}`, () => {
       expect(redisOf(yml(given), env)).to.include({ password })
       const config = yaml(given).replaceAll("'", '"')
       const wrapped = `spring.redis.redisson.config: '${config}'\napp.redis-password: of the file`
@@ -35,7 +35,7 @@ describe('fromRedissonConfig() and variables', () => {
     [`\${A:-x}\${B:y}`, {}, 'xy'],
   ]
   for (const [given, env, password] of ofRedisson)
-    it(`Variables of a redisson.yaml are resolved as Redisson does: ${given} of ${Object.keys(env)}`, () => {
+    it(`Variables of redisson.yaml resolve as in Redisson: ${given} of ${Object.keys(env)}`, () => {
       expect(redisOf(yaml(given), env)).to.include({ password })
       const object = { singleServerConfig: { address: 'redis://h:1', password: given } }
       expect(redisOf(object, env)).to.include({ password })

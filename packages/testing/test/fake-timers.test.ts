@@ -69,7 +69,7 @@ async function withTimersFakedBy(fake: string, program: string): Promise<string>
 }
 
 describe('Timers that are fake before the import', () => {
-  it("Calls end in Jest with enableGlobally: Date, nextTick and queueMicrotask are fake, and node:timers are Node's (V38)", async () => {
+  it('Calls end in Jest with enableGlobally and fake Date, nextTick and microtasks (V38)', async () => {
     // As Jest does it: its tests have a process object of their own.
     const asJest = `
       const nothing = Object.assign(() => {}, { clock: {} })

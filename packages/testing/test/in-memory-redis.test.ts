@@ -155,7 +155,7 @@ describe('The in-memory Redis', () => {
     await lost.opened
   })
 
-  it('Names of any characters are those of the keys, and a key of another type is a WrongTypeError', async () => {
+  it("Names of any characters are the keys' names; another type is a WrongTypeError", async () => {
     const client = await open()
     const name = 'Ω\0😀 {x}'
     await client.getLock(name).lock()
@@ -170,7 +170,7 @@ describe('The in-memory Redis', () => {
     expect(await other.getLock('order').tryLock()).to.equal(true)
   })
 
-  it('A client that is not shut down does not keep the process alive, and a caller that waits does', async () => {
+  it('A client without shutdown keeps no process alive, but a waiting caller does', async () => {
     const program = `
       const { Redisson } = require('./src/index')
       const { inMemoryRedis } = require('./packages/testing/src/index')

@@ -19,7 +19,7 @@ interface Test {
 describe('On the in-memory server', function () {
   this.timeout(300_000)
 
-  it('The suites of semaphores and latches pass; what is pending says what a server in memory does not have', async () => {
+  it('The suites of semaphores and latches pass; what is pending says why', async () => {
     const mocha = runInMemory(SYNCHRONIZERS, '--jobs', '2', '--reporter', 'json')
     endWithThisProcess(mocha)
     const [out] = await Promise.all([text(mocha.stdout!), once(mocha, 'close')])

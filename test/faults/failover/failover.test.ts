@@ -140,7 +140,7 @@ describe('behind sentinels, a primary killed', () => {
     await setup.stop()
   })
 
-  it('A failover right after a replica-acknowledged acquisition keeps every kind of lock, permits and latches (D4)', async () => {
+  it('A failover after an acknowledged acquisition keeps every lock, permit and latch (D4)', async () => {
     const lockWatchdogTimeout = 9_600
     const holder = await createRedisson({ redis: through(setup), lockWatchdogTimeout }, PATIENT)
     const other = await createRedisson({ redis: through(setup) }, PATIENT)
@@ -169,7 +169,7 @@ describe('behind sentinels, a primary killed', () => {
     ])
   })
 
-  it('A failover before any replica acknowledged leaves an acquisition granted once by the new primary, or not at all (D4)', async function () {
+  it('A failover before an acknowledgement grants an acquisition once, or not at all (D4)', async function () {
     await skipInContainers(this, NO_PROXIES)
     const options = { redis: through(setup), slavesSyncTimeout: 2_000 }
     const redisson = await createRedisson(options, PATIENT)
@@ -225,7 +225,7 @@ describe('In a cluster with replicas, a primary', () => {
 
   const nodes = () => ({ nodes: cluster.nodes.map(({ host, port }) => ({ host, port })) })
 
-  it('A cluster node killed right after a replica-acknowledged acquisition loses no lock of any kind, no permit and no latch (D4)', async () => {
+  it('A node killed after an acknowledged acquisition loses no lock, permit or latch (D4)', async () => {
     const lockWatchdogTimeout = 9_600
     const holder = await createRedisson({ redis: nodes(), lockWatchdogTimeout }, PATIENT)
     const other = await createRedisson({ redis: nodes() }, PATIENT)
@@ -259,7 +259,7 @@ describe('In a cluster with replicas, a primary', () => {
   })
 
   // It refuses WAIT then, and the script before it says where the slot is now.
-  it('A cluster primary that became a replica under an open connection costs an acquisition nothing', async () => {
+  it('A cluster primary that became a replica costs an acquisition nothing', async () => {
     const redisson = await createRedisson({ redis: nodes() })
     const names = Array.from({ length: 12 }, () => uniqueName())
     for (const name of names) await redisson.getLock(name).withLock(() => {})

@@ -132,7 +132,7 @@ describe('A primary behind sentinels without a replica in sync', () => {
     createRedisson({ redis: through(setup), slavesSyncTimeout: SYNC, ...options })
 
   for (const [title, stage] of Object.entries(STAGES))
-    it(`Behind sentinels, while the only replica ${title}, locks are granted by the primary alone (D4)`, async () => {
+    it(`Behind sentinels, only replica ${title}: the primary grants alone (D4)`, async () => {
       const { primary, replicas } = await roles(setup)
       const redisson = await connected()
       await redisson.getLock(uniqueName()).withLock(() => {})
@@ -144,7 +144,7 @@ describe('A primary behind sentinels without a replica in sync', () => {
       await provesStage(stage, redisson, primary, '')
     })
 
-  it('Behind sentinels, while the only replica is the old primary that comes back, locks are granted by the new one alone (D4)', async () => {
+  it('Behind sentinels, the old primary comes back as replica: the new one grants (D4)', async () => {
     const redisson = await connected()
     const { primary: old, replicas } = await roles(setup)
     await redisson.getLock(uniqueName()).withLock(() => {})
@@ -194,7 +194,7 @@ describe('A primary of a cluster without a replica in sync', () => {
   })
 
   for (const [title, stage] of Object.entries(STAGES))
-    it(`In a cluster, while the only replica ${title}, locks are granted by the primary alone (D4)`, async () => {
+    it(`In a cluster, only replica ${title}: the primary grants alone (D4)`, async () => {
       const redisson = await createRedisson({
         redis: { nodes: cluster.nodes.map(({ host, port }: Address) => ({ host, port })) },
         slavesSyncTimeout: SYNC,

@@ -29,7 +29,7 @@ describe('Replicas that do not acknowledge', () => {
     waitUntil(`nothing is left of ${name}`, async () => (await keysOf(name)(servers.redis)).length === 0)
 
   for (const [kind, lockOf] of Object.entries({ ...REENTRANT, ...OTHERS }))
-    it(`Missing replicas fail ${kind} after three tries; it is released, and granted once the replicas are back (D4)`, async () => {
+    it(`Missing replicas fail ${kind} after three tries, until they are back (D4)`, async () => {
       const redisson = await connected()
       const name = uniqueName()
       const lock = lockOf(redisson, name)
@@ -49,7 +49,7 @@ describe('Replicas that do not acknowledge', () => {
     })
 
   for (const [kind, lockOf] of Object.entries(REENTRANT))
-    it(`Replicas that do not acknowledge fail a re-entry of ${kind}: its count is released, and the hold stands`, async () => {
+    it(`Unacknowledged re-entry of ${kind}: its count is released, the hold stands`, async () => {
       const redisson = await connected()
       const { redis } = servers
       const name = uniqueName()
@@ -72,7 +72,7 @@ describe('Replicas that do not acknowledge', () => {
       await isFree(name)
     })
 
-  it('A token that no replica has is not handed out: the lock is released, and the next token is greater (F3, J6)', async () => {
+  it('A token that no replica has is not handed out, and the next one is greater (F3, J6)', async () => {
     const redisson = await connected()
     const errors: Error[] = []
     redisson.on('error', (error) => errors.push(error))
@@ -90,7 +90,7 @@ describe('Replicas that do not acknowledge', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('Two clients that take turns because their leases are shorter than the wait for a replica fail after three tries as well (V193)', async () => {
+  it('Clients that take turns with leases below the replica wait fail after three tries (V193)', async () => {
     const name = uniqueName('fair')
     const locks = [await connected(), await connected()].map((redisson) => redisson.getFairLock(name))
     for (const lock of locks) await lock.withLock(() => {})
@@ -100,7 +100,7 @@ describe('Replicas that do not acknowledge', () => {
     await isFree(name)
   })
 
-  it('With missing replicas a single try takes one wait for them, and a bounded tryLock() little more than its own wait (A7)', async () => {
+  it('With missing replicas a try takes one wait, tryLock() little more than its own (A7)', async () => {
     const redisson = await connected()
     await redisson.getLock(uniqueName()).withLock(() => {})
     await pause()
@@ -178,7 +178,7 @@ describe('A cluster replica that does not acknowledge', () => {
   afterEach(closeAll)
   after(() => cluster.stop())
 
-  it('A missing replica of a cluster node fails the acquisition, which is released, and granted once the replica is back (D4)', async () => {
+  it('A missing replica of a node fails an acquisition, granted once it is back (D4)', async () => {
     const redisson = await createRedisson({
       redis: { nodes: cluster.nodes.map(({ host, port }: Address) => ({ host, port })) },
       slavesSyncTimeout: SYNC,

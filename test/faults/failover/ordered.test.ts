@@ -14,7 +14,7 @@ describe('A failover that is ordered from Sentinel', () => {
   afterEach(closeAll)
   after(() => sentinel.stop())
 
-  it('A primary whose writes are paused before loses no lock, for it grants none that the promoted replica has not (D4)', async () => {
+  it('A primary whose writes are paused loses no lock, as it grants none (D4)', async () => {
     const { sentinels, name } = sentinel
     const addresses = sentinels.map(({ host, port }) => ({ host, port }))
     const redisson = await createRedisson({ redis: { sentinels: addresses, name }, slavesSyncTimeout: 100 })

@@ -85,7 +85,7 @@ describe('Releases that no replica has, behind sentinels', () => {
     await setup.stop()
   })
 
-  it('A lock that was released before its primary was killed is free on the new one (guarantee 4)', async function () {
+  it('A lock released before its primary was killed is free on the new one (guarantee 4)', async function () {
     await skipInContainers(this, NO_PROXIES)
     const { primary, replicas } = await started(2)
     proxies = await replicateThroughProxies(setup, primary, replicas)
@@ -98,7 +98,7 @@ describe('Releases that no replica has, behind sentinels', () => {
     expect(await timed(free)).to.be.below(FAILED_OVER)
   })
 
-  it('Releases are kept until the replicas have them, and where no replica is left, no longer (guarantee 7)', async () => {
+  it('Releases are kept until the replicas have them, or none is left (guarantee 7)', async () => {
     const { replicas } = await started(2)
     const redisson = await createRedisson({ redis: through(setup) }, PATIENT)
     const { recentReleases } = internalsOf(redisson)
@@ -115,7 +115,7 @@ describe('Releases that no replica has, behind sentinels', () => {
     )
   })
 
-  it('A primary that has lost its replica grants nothing for some seconds, and then alone (guarantee 1)', async () => {
+  it('A primary without its replica grants nothing for some seconds, then alone', async () => {
     const { replicas } = await started(1)
     const redisson = await createRedisson({ redis: through(setup), slavesSyncTimeout: 300 }, PATIENT)
     await redisson.getLock(uniqueName()).withLock(() => {})
@@ -126,7 +126,7 @@ describe('Releases that no replica has, behind sentinels', () => {
     expect(await timed(() => redisson.getLock(uniqueName()).withLock(() => {}))).to.be.within(1_000, 15_000)
   })
 
-  it('A permit that was released before its primary was killed is free on the new one (guarantee 4)', async function () {
+  it('A permit released before its primary was killed is free on the new one', async function () {
     await skipInContainers(this, NO_PROXIES)
     const { primary, replicas } = await started(1)
     proxies = await replicateThroughProxies(setup, primary, [replicas[0]])

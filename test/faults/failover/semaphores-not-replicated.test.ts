@@ -19,7 +19,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
   const mayRunScripts = (may: '+' | '-') =>
     servers.redis.acl('SETUSER', 'default', `${may}evalsha`, `${may}eval`)
 
-  it('An acquisition of a semaphore that no replica has is released once, and granted once they are back (S10)', async () => {
+  it("A semaphore's acquisition that no replica has is released once, granted later (S10)", async () => {
     const redisson = await connected()
     const { redis } = servers
     const name = uniqueName('semaphore')
@@ -58,7 +58,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     await semaphore.withPermit(({ isHeld }) => void expect(isHeld).to.equal(true))
   })
 
-  it('A release whose WAIT is answered with an error was applied, and is not sent again by a process that stood still (V111)', async () => {
+  it('A release whose WAIT fails was applied, and is not sent again after a stop (V111)', async () => {
     const clock = new JumpingClock()
     const redisson = await connected({ slavesSyncTimeout: 5_000 }, { clock })
     redisson.on('error', () => {})
@@ -78,7 +78,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     expect(await redis.get(name)).to.equal('1')
   })
 
-  it('The next copy of a release is not sent late by a process that stood still while it waited for the WAIT before it (V182)', async () => {
+  it('No copy of a release is sent late by a process that stood still in WAIT (V182)', async () => {
     const clock = new JumpingClock()
     const redisson = await connected({ slavesSyncTimeout: 5_000 }, { clock })
     redisson.on('error', () => {})
@@ -104,7 +104,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     expect(await redis.get(name)).to.equal('1')
   })
 
-  it('A release whose WAIT fails and whose next copy is refused rejects as one that may have been applied (V115)', async () => {
+  it('A release whose WAIT fails and copy is refused rejects as maybe applied (V115)', async () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
     const { redis } = servers
@@ -126,7 +126,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     expect(await redis.get(name)).to.equal('1')
   })
 
-  it('An acquisition whose WAIT fails and whose next copy is refused gives its permits back (V115)', async () => {
+  it('An acquisition whose WAIT fails and copy is refused gives its permits back (V115)', async () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
     const { redis } = servers
@@ -147,7 +147,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     await waitUntil('its permits are back', async () => (await redis.get(name)) === '3')
   })
 
-  it('A grant that no replica acknowledged, and that a process that stood still reads late, is returned (V123)', async () => {
+  it('An unacknowledged grant that a stopped process reads late is returned (V123)', async () => {
     const clock = new JumpingClock()
     const redisson = await connected({}, { clock })
     redisson.on('error', () => {})

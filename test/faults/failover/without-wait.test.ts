@@ -102,7 +102,7 @@ describe('servers without WAIT', () => {
     }
   })
 
-  it('In a cluster a server without WAIT is reported once for all nodes, and every lock works (D5)', async () => {
+  it('A server without WAIT in a cluster is reported once, and every lock works (D5)', async () => {
     const cluster = await startCluster({ replicas: 1, config: ['rename-command WAIT ""'] })
     try {
       const reported = await locksAsUsual({

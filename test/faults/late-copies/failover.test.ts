@@ -22,7 +22,7 @@ describe('An acquisition in flight when its server fails', () => {
   })
 
   for (const fate of ['dies', 'hangs'] as const) {
-    it(`An acquisition in flight when its server ${fate} is not delayed by the fence: in a cluster it goes to the new primary (guarantee 4)`, async () => {
+    it(`In a cluster no fence delays an acquisition when its server ${fate} (guarantee 4)`, async () => {
       const cluster = await startCluster({ replicas: 1 })
       setup = cluster
       const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }))
@@ -47,7 +47,7 @@ describe('An acquisition in flight when its server fails', () => {
       await owner.resume()
     })
 
-    it(`An acquisition in flight when its server ${fate} is not delayed by the fence: behind sentinels it goes to the new primary (guarantee 4)`, async () => {
+    it(`Behind sentinels no fence delays an acquisition when its server ${fate}`, async () => {
       const sentinels = await startSentinel()
       setup = sentinels
       const redisson = await createRedisson({ redis: through(sentinels) }, PATIENT)

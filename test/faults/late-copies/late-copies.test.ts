@@ -30,7 +30,7 @@ for (const [where, open] of Object.entries(SETTINGS))
     after(() => setting.stop())
 
     for (const [kind, lockOf] of Object.entries(KINDS)) {
-      it(`At ${where}, a late copy of an acquisition finds its connection closed, and ${kind} that was released stays free (guarantee 4)`, async () => {
+      it(`At ${where}, a late acquisition is cut: released ${kind} stays free (guarantee 4)`, async () => {
         const redisson = await link.client()
         const name = setting.newName()
         const withheld = link.withhold(name)
@@ -42,7 +42,7 @@ for (const [where, open] of Object.entries(SETTINGS))
         expect(await keysOf(setting.admin, name)).to.deep.equal([])
       })
 
-      it(`At ${where}, a late copy of an acquisition finds its connection closed, and ${kind} that was given up stays free (guarantee 4)`, async () => {
+      it(`At ${where}, a late acquisition is cut: ${kind} that was given up stays free`, async () => {
         const redisson = await link.client()
         const name = setting.newName()
         const withheld = link.withhold(name)
@@ -59,7 +59,7 @@ for (const [where, open] of Object.entries(SETTINGS))
         await isFree(setting.admin, name)
       })
 
-      it(`At ${where}, a late copy of an acquisition that found ${kind} held finds its connection closed, and the lock stays free (guarantee 4)`, async () => {
+      it(`At ${where}, a late acquisition that found ${kind} held is cut: it stays free`, async () => {
         const redisson = await link.client()
         const name = setting.newName()
         const holder = kind === 'a read lock' ? 'a write lock' : kind
@@ -73,7 +73,7 @@ for (const [where, open] of Object.entries(SETTINGS))
       })
 
       // Where there are replicas, acquisitions have connections of their own: a release breaks the one for everything else.
-      it(`At ${where}, a late copy of a release finds its connection closed, and ${kind} was freed by the second copy (guarantee 4)`, async () => {
+      it(`At ${where}, a late release is cut: ${kind} was freed by the second copy`, async () => {
         const redisson = await link.client()
         const name = setting.newName()
         const hold = await lockOf(redisson, name).acquire()
@@ -108,7 +108,7 @@ describe('A late copy of a handoff', () => {
   })
   after(() => setting.stop())
 
-  it('A late copy of a handoff finds its connection closed, and the lock stays free (guarantee 4)', async () => {
+  it('A late handoff finds its connection closed, and the lock stays free (guarantee 4)', async () => {
     const redisson = await link.client()
     const foreign = new ForeignLock(setting.admin, setting.newName())
     await foreign.take(60_000)

@@ -35,7 +35,7 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
   const free = (name: string) => setting.admin.get(name)
   const out = (name: string) => setting.admin.zcard(`{${name}}:timeout`)
 
-  it('A copy of an acquisition takes a permit only if one is free, so there are never more holders than permits (guarantee 4, P3)', async () => {
+  it('A copy of an acquisition takes only a free permit: never too many holders (P3)', async () => {
     const { semaphore, name } = await semaphoreOfOne()
     const withheld = link.withhold(name)
     const id = await semaphore.acquire()
@@ -48,7 +48,7 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
     expect([await free(name), await out(name)]).to.deep.equal(['1', 0])
   })
 
-  it('A permit with a lease that a copy takes after its release is free again when the lease ends (guarantee 4, P3)', async () => {
+  it("A leased permit that a copy takes after release is free at the lease's end (P3)", async () => {
     const { semaphore, name } = await semaphoreOfOne()
     const withheld = link.withhold(name)
     const ids = await semaphore.acquire({ permits: 1, leaseTime: 1_500 })
@@ -61,7 +61,7 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
     ).to.have.length(1)
   })
 
-  it('A copy of an acquisition does not shorten the lease that its permit has got since (guarantee 4, P3)', async () => {
+  it("A copy of an acquisition does not shorten its permit's newer lease (P3)", async () => {
     const { semaphore, name } = await semaphoreOfOne()
     const withheld = link.withhold(name)
     const [id] = (await semaphore.acquire({ permits: 1, leaseTime: 2_000 }))!
@@ -71,7 +71,7 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
     expect(await semaphore.getLeaseTime(id!)).to.be.above(50_000)
   })
 
-  it('A copy of an acquisition takes none of its permits away that are still in use (guarantee 4, P3)', async () => {
+  it('A copy of an acquisition takes none of its used permits away (P3)', async () => {
     const { semaphore, name } = await semaphoreOfOne()
     await semaphore.setPermits(2)
     const withheld = link.withhold(name)
@@ -83,7 +83,7 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
     expect([await free(name), await semaphore.tryRelease(kept)]).to.deep.equal(['0', true])
   })
 
-  it('A copy of updateLeaseTime() does not shorten the lease that was set since (guarantee 4, P3)', async () => {
+  it('A copy of updateLeaseTime() does not shorten the lease set since (P3)', async () => {
     const { semaphore, name } = await semaphoreOfOne()
     const id = await semaphore.acquire()
     const withheld = link.withhold(name)

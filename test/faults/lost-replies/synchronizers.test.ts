@@ -102,7 +102,7 @@ describe('The reply of a script of a semaphore or latch is lost (S2, P3, L3)', (
     })
   }
 
-  it('semaphore/cancel: an acquisition that was given up stays given up, though its reply is lost and a copy of either arrives late', async () => {
+  it('semaphore/cancel: what was given up stays given up, with lost replies and late copies', async () => {
     for (const command of ['semaphore/acquire', 'semaphore/cancel'] as const) {
       const scene = sceneOf(redis, unfenced, uniqueName('lossy'))
       const { name, semaphore } = scene

@@ -100,7 +100,7 @@ describe('When an outage is over', () => {
     expect(reported).to.deep.equal(['unavailable', 'READONLY'])
   })
 
-  it('An outage is not over while errors go on between answers, as where one node of a cluster fails', () => {
+  it('An outage lasts while errors go on between answers, as with one failing node', () => {
     for (let each = 0; each < 10; each++) {
       meets('CLUSTERDOWN', 1_000)
       outages.answered()

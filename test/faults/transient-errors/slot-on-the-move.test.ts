@@ -61,7 +61,7 @@ describe('A slot that migrates (D6)', () => {
     await withClient(owner, (client) => client.del(readTimeoutKey(name, `${of.getId()}:${threadId}`, 1)))
   }
 
-  it('TRYAGAIN: acquisitions and re-entries succeed once the slot has migrated, and one error is reported', async () => {
+  it('TRYAGAIN: acquisitions and re-entries succeed after the migration, one error', async () => {
     const { theirs } = await readByAnother()
     const lock = redisson.getReadWriteLock(name).readLock()
     const who = { threadId: 1 }
@@ -78,7 +78,7 @@ describe('A slot that migrates (D6)', () => {
     expect(errors[0]).to.match(/TRYAGAIN|ASK|MOVED/)
   })
 
-  it('TRYAGAIN: A call that meets a transient error with a shorter wait, or with none, is answered in time', async () => {
+  it('TRYAGAIN: a call with a shorter wait, or with none, is answered in time', async () => {
     await readByAnother()
     const lock = redisson.getReadWriteLock(name).readLock()
     const settle = await beginMoving()
@@ -113,7 +113,7 @@ describe('A slot that migrates (D6)', () => {
   })
 
   for (const what of ['another reader releases', 'a writer steps down'] as const)
-    it(`A reader whose read timeout key migrates later than the lock keeps its hold: ${what} (D6)`, async () => {
+    it(`A reader whose timeout key migrates later keeps its hold: ${what} (D6)`, async () => {
       const lock = redisson.getReadWriteLock(name)
       const [slot, source] = [calculateSlot(name), await ownerIndex()]
       const target = (source + 1) % 3
@@ -156,7 +156,7 @@ describe('A slot that migrates (D6)', () => {
       expect(await withClient(owner, (client) => client.hgetall(name))).to.deep.equal({})
     })
 
-  it('TRYAGAIN: every call of every object succeeds once the slot has migrated, and one error is reported', async () => {
+  it('TRYAGAIN: all calls of all objects succeed after the migration, one error', async () => {
     let names = 0
     // Of the same slot: a latch takes no braces.
     const newName = (what: string) => {
@@ -176,7 +176,7 @@ describe('A slot that migrates (D6)', () => {
     expect(errors.length).to.be.at.most(1)
   })
 
-  it('A script that fails half-way takes no permit: the last permit in use expires under an acquisition (D6, P3)', async () => {
+  it('A script that fails half-way takes no permit: one expires meanwhile (D6, P3)', async () => {
     const permits = redisson.getPermitExpirableSemaphore(name)
     await permits.trySetPermits(5)
     const id = await permits.acquire()
@@ -192,7 +192,7 @@ describe('A slot that migrates (D6)', () => {
     expect(await (await lookAtOwner())(name)).to.deep.equal(['3', '2 out'])
   })
 
-  it('A script that fails half-way gives every permit back: an acquisition of a semaphore that was given up (D6, S2)', async () => {
+  it('A script that fails half-way gives every permit back that was given up (D6, S2)', async () => {
     const abort = new AbortController()
     let settle = async () => {}
     const transport = tapped(async (sent) => {
@@ -217,7 +217,7 @@ describe('A slot that migrates (D6)', () => {
     expect(await (await lookAtOwner())(name)).to.deep.equal(['5'])
   })
 
-  it('MOVED storm: every call succeeds while the slot goes back and forth, and at most one error is reported', async () => {
+  it('MOVED storm: every call succeeds as the slot goes back and forth, one error at most', async () => {
     let storm = true
     let moves = 0
     const blowing = (async () => {

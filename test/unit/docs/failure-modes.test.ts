@@ -11,7 +11,7 @@ const FOUND = [...PAGE.matchAll(/^- V(\d+): (.+)$/gm)].map(([, row, what]) => ({
 }))
 
 describe('The page of failure modes', () => {
-  it('The page of failure modes has what was found by attack in order, in lines of at most 20 words', () => {
+  it('The page of failure modes has findings in order, in lines of at most 20 words', () => {
     const rows = FOUND.map(({ row }) => row)
     expect(rows).to.deep.equal([...new Set(rows)].sort((one, other) => one - other))
     expect(FOUND.filter(({ what }) => what.split(/\s+/).length > 20)).to.deep.equal([])

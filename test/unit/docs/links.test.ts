@@ -64,7 +64,7 @@ describe('The links of the pages', () => {
       expect(linksIn(page).map(faultOf).filter(Boolean)).to.deep.equal([])
     })
 
-  it('The links of the pages lead to every page of docs/, from docs/README.md or from a page that it leads to', () => {
+  it('The links of the pages lead from docs/README.md to every page of docs/', () => {
     const reached = new Set(['README.md'])
     for (const page of reached)
       if (page.endsWith('.md') && existsSync(join(ROOT, page)))
@@ -73,7 +73,7 @@ describe('The links of the pages', () => {
     expect(checked.filter((page) => !reached.has(page) && page.startsWith('docs/'))).to.deep.equal([])
   })
 
-  it('The links of the README have an address on the page of the registry: package.json names one repository', () => {
+  it("The README's links have an address on the registry: package.json names one repository", () => {
     const { repository, homepage, bugs } = JSON.parse(textOf('package.json'))
     const [, place] = /^git\+(https:\/\/github\.com\/[\w-]+\/[\w-]+)\.git$/.exec(repository.url) ?? []
     expect(place).to.be.a('string')

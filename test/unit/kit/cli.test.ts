@@ -27,7 +27,7 @@ describe('The options of the programs', () => {
     expect(() => chosen('part', all, ['two', 'three'])).to.throw(TypeError, /--part/)
   })
 
-  it('npm run chaos takes three minutes on all topologies by default, and two for a mutant on one', () => {
+  it('npm run chaos takes three minutes on all topologies, and two for a mutant on one', () => {
     expect(parseChaos([])).to.include({ minutes: 3, seed: 1, workers: 3, java: true })
     expect(parseChaos([])!.topologies).to.deep.equal(['standalone', 'sentinel', 'cluster'])
     expect(parseChaos(['--mutants'])).to.include({ minutes: 2 })
@@ -45,7 +45,7 @@ describe('The options of the programs', () => {
       expect(() => parseChaos(args.split(' ')), args).to.throw()
   })
 
-  it('npm run chaos takes the plain and the read-write locks by default, all others by --objects all', () => {
+  it('npm run chaos takes plain and read-write locks, and all others by --objects all', () => {
     expect(parseChaos([])!.objects).to.deep.equal(['locks'])
     expect(parseChaos(['--objects', 'fair,latch'])!.objects).to.deep.equal(['fair', 'latch'])
     expect(parseChaos(['--objects', 'all'])!.objects)

@@ -3,7 +3,7 @@ import { LeaseBook } from '../../../src/leases/lease'
 import { VirtualClock } from '../../kit/virtual-clock'
 
 describe('The book of a lease', () => {
-  it('A shorter lease that was not set is taken back whole: deadline, renewals in flight and what a replica has', () => {
+  it('A shorter lease that was not set is taken back: deadline, renewals and replicas', () => {
     const clock = new VirtualClock()
     const book = new LeaseBook(clock, clock.now(), 30_000)
     clock.advance(100)

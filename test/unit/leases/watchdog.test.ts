@@ -207,7 +207,7 @@ describe('The watchdog, on a virtual clock', () => {
     monitor.stop()
   })
 
-  it('The answer to a renewal is not taken for that of a later one, though its need ended and came again meanwhile', async () => {
+  it('The answer to a renewal is not taken for that of a later one of the same hold', async () => {
     const clock = new VirtualClock()
     const options = { clock, lockWatchdogTimeout: 900, lockWatchdogBatchSize: 100, isCluster: false }
     const watchdog = new Watchdog(options as unknown as WatchdogOptions)
@@ -274,7 +274,7 @@ describe('The watchdog, on a virtual clock', () => {
       }
     }
 
-    it('A subscriber of rlock:renew that releases what was renewed costs the other lease no renewal (V126)', async () => {
+    it('A subscriber of rlock:renew that releases costs the other lease no renewal (V126)', async () => {
       const renewal = renewalAfter(clock, 1)
       const [released, other] = [watched(renewal), watched(renewal)]
       const release = () => watchdog.remove(released)
@@ -304,7 +304,7 @@ describe('The watchdog, on a virtual clock', () => {
     })
 
     for (const count of [1, 3])
-      it(`${count} of ten leases whose keys are refused cost the others no renewal, and few calls (V129)`, async () => {
+      it(`${count} refused of ten leases cost the others no renewal, and few calls (V129)`, async () => {
         const refused = new Set<Lease>()
         const renewal = renewalRefusedFor(clock, refused)
         const leases = Array.from({ length: 10 }, () => watched(renewal))

@@ -282,7 +282,7 @@ describe('A redis option that is not understood', () => {
       expect(opened).to.equal(0)
     })
 
-  it('The redis option is refused before anything is opened: an ioredis instance with a database that is none', async () => {
+  it('The redis option is refused at once: an ioredis instance with an impossible database', async () => {
     const instance = new Redis({ host, db: Number.NaN, lazyConnect: true })
     const error = await rejection(Redisson.create({ redis: instance }))
     expect(error).to.be.instanceOf(RangeError)

@@ -112,7 +112,7 @@ describe('A redis option that is understood', () => {
       expect(resolved(given)).to.deep.equal(options)
     })
 
-  it('The redis option is understood: every option that ioredis has a default for, as it stands in an instance', () => {
+  it('The redis option is understood: every option that ioredis has a default for', () => {
     for (const Kind of [Redis, Redis5] as (typeof Redis)[]) {
       const instance = new Kind({ host, lazyConnect: true })
       expect(resolved({ ...instance.options })).to.include({ host, port: 6379, db: 0 })
@@ -159,7 +159,7 @@ describe('A redis option that is understood', () => {
     }
   })
 
-  it('The redis option is understood: an instance of ioredis of either version, and of a class derived from it', () => {
+  it('The redis option is understood: ioredis of either version, and a derived class', () => {
     class Ours extends Redis {}
     for (const Kind of [Redis, Redis5, Ours] as (typeof Redis)[]) {
       const instance = new Kind({ host, port: 6380, lazyConnect: true })
@@ -209,7 +209,7 @@ describe('A redis option that is understood', () => {
     expect(resolved({ nodes: ['rediss://h'] })).to.deep.equal({ tls: {} })
   })
 
-  it('The redis option is understood: an address among the options of a cluster means nothing, the nodes have theirs', () => {
+  it('The redis option is understood: an address in cluster options means nothing', () => {
     const redisOptions = { host: 'other', port: 1, path: '/tmp/s', password: 'x' }
     expect(resolved({ nodes, options: { redisOptions } })).to.deep.equal({ password: 'x' })
   })

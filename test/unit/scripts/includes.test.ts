@@ -30,13 +30,13 @@ describe('An include of a Lua script', () => {
     resolve = (source, includes = {}) => resolveIncludes('lua/x/y.lua', source, (name) => includes[name])
   })
 
-  it('An include of a Lua script is replaced by its file, without comments and empty lines, wherever it stands', () => {
+  it('An include of a Lua script is replaced by its file, without comments', () => {
     const source = '-- header\n\n  --- @include "one"\nlocal x = 1\nif x then\n  --- @include "two"\nend\n'
     const includes = { one: '-- what it does\n\nlocal one = 1\n', two: '  return 2\n' }
     expect(resolve(source, includes)).to.equal('local one = 1\nlocal x = 1\nif x then\n  return 2\nend')
   })
 
-  it('An include of a Lua script may include others, and each is put in once, where it is first asked for', () => {
+  it('An include of a Lua script may include others, each put in once, where first asked', () => {
     const source = '--- @include "one"\n--- @include "two"\nreturn one + two'
     const includes = { one: '--- @include "two"\nlocal one = 1', two: 'local two = 2' }
     expect(resolve(source, includes)).to.equal('local two = 2\nlocal one = 1\nreturn one + two')
@@ -51,7 +51,7 @@ describe('An include of a Lua script', () => {
     )
   })
 
-  it('An include of a Lua script fails the build if includes form a cycle, and the error shows the cycle', () => {
+  it('An include of a Lua script fails the build for a cycle, and the error shows it', () => {
     const includes = { one: '--- @include "two"', two: '--- @include "one"' }
     expect(() => resolve('--- @include "one"', includes)).to.throw(
       'lua/x/y.lua -> lua/includes/one.lua -> lua/includes/two.lua -> lua/includes/one.lua',
@@ -59,7 +59,7 @@ describe('An include of a Lua script', () => {
     expect(() => resolve('--- @include "self"', { self: '--- @include "self"' })).to.throw('circle')
   })
 
-  it('An include of a Lua script fails the build where it is written in another way, rather than being taken for a comment', () => {
+  it('An include of a Lua script in another form fails the build, and is no comment', () => {
     for (const line of [
       '-- @include "one"',
       '---@include "one"',
@@ -109,7 +109,7 @@ describe('The embedded scripts', () => {
     }
   })
 
-  it('The embedded scripts that name keys which are not in KEYS are those that the compatibility page lists', () => {
+  it('Scripts that name keys outside KEYS are those that the compatibility page lists', () => {
     const page = readFileSync(join(root, 'docs/operations/compatibility.md'), 'utf8')
     const listed = [...page.matchAll(/^\| `([a-z-]+\/[a-z-]+)` \|/gm)].map(([, name]) => name)
     const flagged = Object.entries(luaSources).filter(([, source]) => source.startsWith(UNDECLARED_ALLOWED))
@@ -157,7 +157,7 @@ describe('The header of a Lua script', () => {
       }
     })
 
-  it('The header of a Lua script and its code are read place by place: numbers, formulas and lists', () => {
+  it('A Lua header and its code are read place by place: numbers, formulas and lists', () => {
     expect([
       ...documented('-- KEYS[1]  the lock\n-- ARGV[1], ARGV[2]  two\n-- ARGV[5…] the rest').keys(),
     ]).to.deep.equal(['KEYS[1]', 'ARGV[1]', 'ARGV[2]', 'ARGV[5…]'])

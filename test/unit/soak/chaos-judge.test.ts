@@ -41,7 +41,7 @@ describe('The judge of a chaos run', () => {
     expect(story.tell(3, 'node-1', 'out').violations()).to.deep.equal(['overlap'])
   })
 
-  it('The judge of a chaos run finds none where the first was notified before, also when its record comes later', () => {
+  it('The chaos judge finds none where the first was notified, also by a late record', () => {
     const story = new Story().tell(1, 'node-1', 'in').tell(2, 'node-2', 'in')
     story.judge.disturbances.begin('stall', 'node-1', SECOND)
     expect(story.tell(1.9, 'node-1', 'lost').violations()).to.be.empty
@@ -55,7 +55,7 @@ describe('The judge of a chaos run', () => {
     expect(writer.tell(3, 'node-1', 'out', reading).violations()).to.deep.equal(['overlap'])
   })
 
-  it('The judge of a chaos run excuses a paused process that checks its hold when it wakes, and reports one that writes', () => {
+  it('The chaos judge excuses a paused process that checks, and reports one that writes', () => {
     const paused = () => {
       const story = new Story().tell(1, 'node-1', 'in').tell(3, 'node-2', 'in')
       const pause = story.judge.disturbances.begin('stop-worker', 'node-1', 1.5 * SECOND)
@@ -66,7 +66,7 @@ describe('The judge of a chaos run', () => {
     expect(paused().tell(4.01, 'node-1', 'out', { value: 1 }).violations()).to.deep.equal(['overlap'])
   })
 
-  it('The judge of a chaos run lets a process off whose section came on record after it had stood still, unless it writes', () => {
+  it('The chaos judge excuses a section recorded after a stop, unless it writes', () => {
     const woken = () => {
       const story = new Story().tell(1, 'node-2', 'want').tell(3, 'node-1', 'in')
       story.judge.disturbances.begin('stop-worker', 'node-2', 1.1 * SECOND).to = 4 * SECOND
@@ -82,7 +82,7 @@ describe('The judge of a chaos run', () => {
     expect(story.violations()).to.deep.equal(['lost-update'])
   })
 
-  it('The judge of a chaos run lets what two overwrite off when the server had come back without its data', () => {
+  it('The chaos judge excuses overwrites after the server came back without its data', () => {
     const story = new Story().tell(1, 'node-1', 'in')
     story.judge.disturbances.begin('restart-empty', undefined, 1.5 * SECOND).to = 1.6 * SECOND
     story.turn(2, 'node-2', 1).tell(3, 'node-1', 'out', { value: 1 })
@@ -96,7 +96,7 @@ describe('The judge of a chaos run', () => {
     expect(story.turn(5, 'node-2', 1).violations()).to.be.empty
   })
 
-  it('The judge of a chaos run finds a waiter asleep before a free lock, unless a fault excuses it', () => {
+  it('The chaos judge finds a waiter asleep before a free lock, unless a fault excuses it', () => {
     const story = new Story().turn(1, 'node-1', 1).tell(2, 'node-2', 'want')
     story.judge.keyAbsent('lock', 2 * SECOND, 3 * SECOND)
     expect(story.violations()).to.be.empty
@@ -107,7 +107,7 @@ describe('The judge of a chaos run', () => {
     expect(story.violations()).to.deep.equal(['asleep'])
   })
 
-  it('The judge of a chaos run finds a waiter that all others pass, and not one that readers in company keep waiting', () => {
+  it('The chaos judge finds a waiter that all pass, but not one that readers keep out', () => {
     const passing = (side: 'x' | 'r') => {
       const story = new Story().tell(0, 'node-9', 'want', { side: side === 'r' ? 'w' : 'x' })
       for (let i = 1; i <= 60; i++) {
@@ -143,7 +143,7 @@ describe('The judge of a chaos run', () => {
     expect(kept('java', 5)).to.be.empty
   })
 
-  it('The judge of a chaos run lets waiters off that a Java thread keeps out by a hold it counted twice', () => {
+  it('The chaos judge excuses waiters behind a hold that a Java thread counted twice', () => {
     const waiting = (turns: number) => {
       const story = new Story().tell(0, 'node-9', 'want')
       for (let i = 1; i <= 60; i++) story.turn(i, 'java', i)
@@ -174,7 +174,7 @@ describe('The judge of a chaos run', () => {
       return story.judge.violations.filter(({ kind }) => kind === 'starved')
     }
 
-    it('The judge of a chaos run finds a process that gets less than a fifth of its share, Java or not, and says how little', () => {
+    it('The chaos judge finds a process below a fifth of its share, and says how little', () => {
       const [starved, ...more] = contended(12)
       expect(more).to.be.empty
       expect(starved!.what).to.match(
@@ -184,7 +184,7 @@ describe('The judge of a chaos run', () => {
       expect(contended(8)).to.be.empty
     })
 
-    it('The judge of a chaos run finds no such process among those that a fault touches, and holds a fault that touches others no excuse', () => {
+    it('The chaos judge excuses a share by a fault that touches that process alone', () => {
       const under = (kind: 'delay' | 'cut-all', worker?: string) =>
         contended(1_000, 'node-2', ({ disturbances }) => {
           disturbances.begin(kind, worker, 15 * SECOND).to = 25 * SECOND
@@ -205,7 +205,7 @@ describe('The judge of a chaos run', () => {
       expect(story.judge.violations).to.be.empty
     })
 
-    it('The judge of a chaos run finds no such process where readers take the lock, too, but where writers step down to reading', () => {
+    it('The chaos judge excuses a share among readers, but not where writers step down', () => {
       const reading = { side: 'r', caller: 'reader' } as const
       const steppedDown = { side: 'r' } as const
       const starved = (more: Partial<EvidenceRecord>, times = 400) => {
@@ -251,7 +251,7 @@ describe('The judge of a chaos run', () => {
     })
   })
 
-  it('The judge of a chaos run finds a lock that no caller can acquire, unless its key only waits for the end of a lease', () => {
+  it('The chaos judge finds a lock that none can acquire, unless a lease must end', () => {
     const standing = (owner: string) => {
       const story = new Story().turn(0.5, 'node-1', 1).tell(1, 'node-2', 'want')
       story.judge.workerKilled('node-3', 1 * SECOND)
@@ -295,7 +295,7 @@ describe('The judge of a chaos run', () => {
     expect(refusedLater(true)).to.be.empty
   })
 
-  it('The judge of a chaos run keeps the trace of a violation, and draws it as the page draws: waits, sections, faults', () => {
+  it('The chaos judge keeps the trace of a violation: waits, sections and faults', () => {
     const story = new Story()
       .tell(0.5, 'node-1 <i>', 'want')
       .tell(1, 'node-1 <i>', 'in')

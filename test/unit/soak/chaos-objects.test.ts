@@ -78,7 +78,7 @@ describe('The judges of a chaos run', () => {
         .tell(3.2, 'node-2 second', 'free')
         .tell(4, 'node-1 first', 'in', { owner: 'a:1' })
 
-    it('The judge of fair locks finds a caller that enters before a caller whose place was confirmed earlier', () => {
+    it('The judge of fair locks finds a caller that enters before a confirmed place', () => {
       expect(comesFirst(passed(1.1)).violations()).to.deep.equal(['overtaken'])
     })
 
@@ -112,7 +112,7 @@ describe('The judges of a chaos run', () => {
       expect(drew(5, 4).violations()).to.deep.equal(['token'])
     })
 
-    it('The judge of fenced locks lets tokens begin anew where the server came back without its data', () => {
+    it('The judge of fenced locks lets tokens begin anew after a lost data set', () => {
       const story = new Story('chaos:fenced').tell(1, 'node-1', 'in', { token: 5 })
       story.tell(1.1, 'node-1', 'out', { value: 1 }).tell(1.2, 'node-1', 'free')
       story.fault('restart-empty', undefined, 1.5, 1.6)
@@ -139,7 +139,7 @@ describe('The judges of a chaos run', () => {
       expect(out(permits(SEMAPHORE, 2, 3), 9, 3).violations()).to.deep.equal(['overfull'])
     })
 
-    it('The judge of semaphores lets a process off that stood still past its lease and did nothing when it woke', () => {
+    it('The judge of semaphores excuses a process that stood still and then did nothing', () => {
       const story = permits(PERMITS, 1, 5).fault('stop-worker', 'node-1', 1.5, 8)
       story.tell(8.1, 'node-1', 'lost', { side: 'p' })
       expect(out(story, 9, 5).violations()).to.be.empty
@@ -200,7 +200,7 @@ describe('The judges of a chaos run', () => {
       expect(opens(29)).to.deep.equal(['early'])
     })
 
-    it('The judge of latches finds a count that fell too low, or stays though it was counted down to zero', () => {
+    it('The judge of latches finds a count too low, or one that stays at zero', () => {
       const stands = (times: number, at: number) => counted(times).counts(3, at).look(5).violations()
       expect(stands(4, 26)).to.be.empty
       expect(stands(4, 25)).to.deep.equal(['early'])
@@ -215,7 +215,7 @@ describe('The judges of a chaos run', () => {
     })
   })
 
-  it('A multi lock excludes those that want one member, and those that want several wait without a share of it', () => {
+  it('A multi lock excludes those of one member; those of several wait without a share', () => {
     const story = new Story('chaos:multi-a').tell(1, 'node-1 several', 'in', { side: 'm' })
     story.tell(2, 'node-2', 'in').tell(3, 'node-1 several', 'out', { side: 'm' })
     expect(story.violations()).to.deep.equal(['overlap'])

@@ -18,7 +18,7 @@ describe('The schedule of a chaos run', () => {
     expect(schedule(options).slice(0, short.length)).to.deep.equal(short)
   })
 
-  it('The schedule of a chaos run holds every kind of fault that the topology knows, in ten minutes', () => {
+  it('The chaos schedule holds every fault that the topology knows, in ten minutes', () => {
     const drawn = new Set(schedule(options).map(({ kind }) => kind))
     const known = (Object.keys(FAULTS) as FaultKind[]).filter(
       (kind) => !SPECS[kind].object && (SPECS[kind].on?.includes('cluster') ?? true),
@@ -41,7 +41,7 @@ describe('The schedule of a chaos run', () => {
     expect(only(['restart-empty'])).to.be.empty
   })
 
-  it('The schedule of a chaos run aims at workers that there are, and at Java only where it takes part', () => {
+  it('The chaos schedule aims at present workers, and at Java only where it takes part', () => {
     const withoutJava = schedule({ ...options, java: false })
     expect(withoutJava.filter(({ kind }) => kind.endsWith('-java'))).to.be.empty
     expect(Math.max(...withoutJava.map(({ worker }) => worker))).to.equal(2)

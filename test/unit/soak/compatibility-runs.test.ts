@@ -88,7 +88,7 @@ describe('The runs of the compatibility page', () => {
     expect(() => parseOptions(['--only', '5.0'], SERVERS)).to.throw(/--only takes one of 6.2/)
   })
 
-  it('A runtime has passed a check only by its line, and the shutdown only by the end of the process', () => {
+  it("A runtime passes a check only by its line, and shutdown by the process's end", () => {
     const lines = CHECKS.map(({ name }) => ({ check: name, ok: true }))
     const failedOf = (...of: Parameters<typeof outcomeOf>) =>
       outcomeOf(...of).failures.map(({ part }) => part)

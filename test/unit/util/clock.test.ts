@@ -8,7 +8,7 @@ describe('The clock', () => {
   const requests = new AsyncLocalStorage<string>()
   const here = () => ({ request: requests.getStore(), thread: processState.threads.getStore() })
 
-  it('A timer runs outside the request and the logical thread that armed it, and so does the timer that it arms', async () => {
+  it('A timer runs outside the request and thread that armed it, and so do its timers', async () => {
     const seen: ReturnType<typeof here>[] = []
     await new Promise<void>((resolve) => {
       const armTwice = () =>

@@ -10,7 +10,7 @@ const CHANCE =
 const MAY = ['src/util/random.ts', 'src/util/timers.ts']
 
 describe('Sources of chance', () => {
-  it('Only src/util/random.ts and src/util/timers.ts read the real time or draw a random number (guarantee 1)', () => {
+  it('Only src/util/random.ts and timers.ts read the time or draw a number (guarantee 1)', () => {
     const files = SOURCES.flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts'))

@@ -24,11 +24,11 @@ describe('A model of processes that share a lock', () => {
   ])
     for (const sectionMs of [5, 20])
       for (const callers of [1, 4])
-        it(`In a model, each process gets most of its share: ${distances.join(', ')} ms away, sections of ${sectionMs} ms, ${callers} caller(s)`, () => {
+        it(`Model: most of the share each at ${distances.join(', ')} ms, sections of ${sectionMs} ms, ${callers} caller(s)`, () => {
           expect(Math.min(...shares(at(distances, callers), sectionMs))).to.be.at.least(0.85)
         })
 
-  it('In a model, a process at 20 ms gets a fifth of its share at least, and those near the server lose none', () => {
+  it('In a model, a process at 20 ms gets a fifth of its share, and near ones lose none', () => {
     for (const sectionMs of [5, 20])
       for (const callers of [1, 4]) {
         const [near, , , far] = shares(at([0, 1, 5, 20], callers), sectionMs)
@@ -37,7 +37,7 @@ describe('A model of processes that share a lock', () => {
       }
   })
 
-  it('In a model, a process that takes no turns leaves a process beside it its share, because that one takes turns', () => {
+  it('In a model, a process that takes no turns leaves a neighbour that does its share', () => {
     const [ofJava] = shares(
       [
         { distance: 1, pause: 0, yields: false },

@@ -143,7 +143,7 @@ describe('The cohort policy of a process', () => {
       }
     }
 
-    it('A lock without a local handoff is released to the next caller here only so often and for so long', () => {
+    it('A lock without a local handoff goes to the next local caller for a bounded time', () => {
       expect(sections(1, 0)).to.equal(MAX_LOCAL_HANDOFFS + 1)
       expect(sections(1, MAX_COHORT_DURATION / 2)).to.equal(2)
       expect(sections(1, MAX_COHORT_DURATION)).to.equal(1)
@@ -274,7 +274,7 @@ describe('The cohort policy of a process', () => {
       expect(turn.yieldTime()).to.equal(0)
     })
 
-    it('Permits are passed on beside the release that ends the turn, unless others heard the one before', () => {
+    it("Permits are passed on beside the turn's last release, unless others heard one", () => {
       for (const others of [0, 1]) {
         turn.begin(true)
         release(others)

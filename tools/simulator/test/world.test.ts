@@ -7,7 +7,7 @@ import { scenes } from '../scenes'
 
 describe('The world of the simulator', () => {
   for (const scene of scenes)
-    it(`A run of the scene ${scene.name} repeats: its seed has one hash, recorded or not, and another seed has another`, async () => {
+    it(`A run of the scene ${scene.name} repeats: one seed has one hash, recorded or not`, async () => {
       const first = await runSchedule(scene, 7)
       const others = await runSchedule(scene, 8)
       const again = await runSchedule(scene, 7, { isRecorded: true })

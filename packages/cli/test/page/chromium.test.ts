@@ -41,7 +41,7 @@ describe('rlock page in Chromium', function () {
 
   const open = (...args: string[]): Promise<Served> => servePageOf(server.url, ...args)
 
-  it('The page shows a holder and its waiter, folds and unfolds, frees the hold at a click, and shows the next holder', async () => {
+  it('The page shows holder and waiter, folds, frees the hold at a click, shows the next', async () => {
     const orders = await createRedisson({ redis: server.url, label: 'orders' })
     const billing = await createRedisson({ redis: server.url, label: 'billing' })
     const name = uniqueName()
@@ -81,7 +81,7 @@ describe('rlock page in Chromium', function () {
     expect(tab.complaints).to.deep.equal([])
   })
 
-  it('The page draws readers side by side, shows the process of a permit, and cuts no kind at 1,280 px', async () => {
+  it("The page draws readers side by side, names a permit's process, and fits 1,280 px", async () => {
     const [orders, billing] = [
       await createRedisson({ redis: server.url, label: 'orders' }),
       await createRedisson({ redis: server.url, label: 'billing' }),
@@ -156,7 +156,7 @@ describe('rlock page in Chromium', function () {
     expect(await redis.exists(name)).to.equal(1)
   })
 
-  it('The page is used by keys alone, and a screen reader finds its tree of rows and the names of its buttons', async () => {
+  it('The page works by keys alone, and a screen reader finds its tree and its buttons', async () => {
     const client = await createRedisson({ redis: server.url, label: 'orders' })
     const name = uniqueName()
     const hold = await client.getLock(name).acquire()
@@ -219,7 +219,7 @@ describe('rlock page in Chromium', function () {
     )
   })
 
-  it('The page shows names with HTML, scripts, escapes, writing direction, 64 kB and binary fields as text, and runs none', async () => {
+  it('The page shows hostile, long and binary names as text, and runs none of them', async () => {
     const redis = await openRedis(server.url)
     const evil = [
       '<img src=x onerror=alert(1)>',
@@ -286,7 +286,7 @@ describe('rlock page in Chromium', function () {
     expect(tab.complaints).to.deep.equal([])
   })
 
-  it('A page of another origin frees nothing and reads nothing, although it knows the address, and cannot frame the page', async () => {
+  it('A page of another origin frees and reads nothing, and cannot frame the page', async () => {
     const redis = await openRedis(server.url)
     const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
@@ -333,7 +333,7 @@ describe('rlock page in Chromium', function () {
     await rebound.sees('the host is not this machine')
   })
 
-  it('The page has but some rows of 10,000 locks in its document, shows all of them by scrolling, and finds one by its filter', async () => {
+  it('The page keeps few of 10,000 rows in its document, and scrolls and filters them all', async () => {
     const redis = await openRedis(server.url)
     const pipeline = redis.pipeline()
     for (let at = 0; at < 10_000; at++)
@@ -365,7 +365,7 @@ describe('rlock page in Chromium', function () {
     expect(tab.complaints).to.deep.equal([])
   })
 
-  it('A frame in which 10,000 locks scroll costs the page little more than plain rows: no row is styled or laid out anew that stays', async () => {
+  it('A frame that scrolls 10,000 locks costs the page little more than plain rows', async () => {
     const redis = await openRedis(server.url)
     const pipeline = redis.pipeline()
     for (let at = 0; at < 10_000; at++)

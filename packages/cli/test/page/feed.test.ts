@@ -13,7 +13,7 @@ const row = (id: string, ends: number): PageRow => ({
 })
 
 describe('The feed of rlock page', () => {
-  it('The feed of rlock page takes one time for the same that was measured twice, and sends a renewal', () => {
+  it('The feed of rlock page keeps one time for an unchanged row, and sends a renewal', () => {
     const feed = new Feed()
     expect(feed.take([row('a', NOW)], 1)[0]!.rows).to.have.length(1)
     expect(feed.take([row('a', NOW + 400)], 2)[0]!.rows).to.be.empty
@@ -23,7 +23,7 @@ describe('The feed of rlock page', () => {
     expect(renewed!.rows[0]!.holders[0]!.ends).to.equal(NOW + 1_000)
   })
 
-  it('The feed of rlock page sends many rows in slices, of which the last says that it is the last', () => {
+  it('The feed of rlock page sends many rows in slices, and marks the last one', () => {
     const feed = new Feed()
     const rows = Array.from({ length: 450 }, (_, at) => row(String(at), NOW))
     const events = feed.take(rows, 1)

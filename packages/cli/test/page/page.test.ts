@@ -147,7 +147,7 @@ describe('rlock page', function () {
     expect(later.at(-1).gone).to.deep.equal([first.rows[0].id])
   })
 
-  it('rlock page says who blocks whom: what the caller of a hold waits for, and what a waiter holds', async () => {
+  it('rlock page says who blocks whom: waits of a holder, and holds of a waiter', async () => {
     const client = await createRedisson({ redis: server.url, label: 'orders' })
     const [outer, inner] = [uniqueName(), uniqueName()]
     const other = await createRedisson({ redis: server.url, label: 'billing' })
@@ -170,7 +170,7 @@ describe('rlock page', function () {
     await both
   })
 
-  it('rlock page hands its token to no program: the browser gets a file that only this user may read', async function () {
+  it('rlock page hands its token to no program: it stands in a file of this user alone', async function () {
     if (process.platform !== 'linux') this.skip()
     const folder = mkdtempSync(join(tmpdir(), 'rlock-open-'))
     removeWithThisProcess(folder)
@@ -194,7 +194,7 @@ describe('rlock page', function () {
     expect(existsSync(file)).to.equal(false)
   })
 
-  it('rlock page says that the server is gone, and ends at a signal although a browser listens (V62)', async () => {
+  it('rlock page says that the server is gone, and ends at a signal with a browser (V62)', async () => {
     const own = await startStandalone()
     const { url, token, run } = await servePageOf(own.url)
     const headers = { authorization: `Bearer ${token}` }

@@ -26,7 +26,7 @@ describe('The in-memory server beside a real one', function () {
     expect(found.missing).to.deep.equal([])
   })
 
-  it(`Each script answers and changes in memory what it does in Redis, in ${CALLS} calls (seed ${SEED})`, () => {
+  it(`Scripts do in memory what they do in Redis, in ${CALLS} calls (seed ${SEED})`, () => {
     if (found.difference !== undefined) throw new Error(found.difference)
   })
 

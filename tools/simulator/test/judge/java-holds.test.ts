@@ -30,7 +30,7 @@ describe('What the server takes from a Java client', () => {
     expect(taken({}, 'loss')).to.include('exclusion')
   })
 
-  it('A hold whose key ran out before its answer came is over where something kept the answer away', () => {
+  it('A hold whose key ran out before its delayed answer is over', () => {
     const late = (excuse: Excuse) => {
       const one = written()
       const id = one.call('j/1')
@@ -133,7 +133,7 @@ describe('A machine that slept while its wall clock was set back', () => {
     expect(sleeps(false, acts)).to.include('exclusion')
   })
 
-  it('Its client comes in with an answer that came before, because it does not see how old that is', () => {
+  it('Its client enters with an earlier answer, whose age it does not see', () => {
     const late = (setBack: boolean) => {
       const one = new Written({ kind: 'lock', name: 'x' })
       const id = one.call('a/1', 'acquire', { lease: 50 })

@@ -64,7 +64,7 @@ describe('The rules about what the server has', () => {
     expect(judge(history('own-refused')).map(({ rule }) => rule)).to.deep.equal(['owners'])
   })
 
-  it('A fair lock is taken in the order of arrival, also without a queue on the server (guarantee 3)', () => {
+  it('A fair lock is taken in order of arrival, also without a queue on the server', () => {
     const arrives = (gap: number) => {
       const one = written('fair')
       const first = one.call('a/1')

@@ -31,7 +31,7 @@ describe('The rules of a simulated history', () => {
     }
   })
 
-  it('A hold with a maxHoldTime ends with it: its caller is told before, and the server lets it go', () => {
+  it('A hold with a maxHoldTime ends with it: told before, and let go by the server', () => {
     const held = (limit: number | undefined, toldAt: number, freeAt: number) => {
       const one = written()
       const hold = one.acquires('a/1', { limit }, { owners: ['a'] })
@@ -133,7 +133,7 @@ describe('The rules of a simulated history', () => {
     expect(tokens({ forgets: true }, 'a/1')).to.include('token')
   })
 
-  it('What its owner released is free on a new primary within a second, while its client lives (guarantee 4)', () => {
+  it('What its owner released is free on a new primary within a second (guarantee 4)', () => {
     const released = (seen: readonly string[], change?: 'killed') => {
       const one = written()
       const hold = one.acquires('a/1', {}, { owners: ['a:1'] })

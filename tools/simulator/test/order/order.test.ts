@@ -30,7 +30,7 @@ const broken: Scene = {
 }
 
 describe('Orders of the simulator', () => {
-  it('Every order without faults of a small world passes, and each run of the search has the same states', async () => {
+  it('Every order of a small world without faults passes, and has the same states', async () => {
     const first = await explore(plain!, 100, newTotals())
     expect(first.complete).to.be.greaterThanOrEqual(0)
     expect(first.violations).to.equal(0)
@@ -38,7 +38,7 @@ describe('Orders of the simulator', () => {
     expect(await explore(plain!, 100, newTotals())).to.deep.equal(first)
   })
 
-  it('Every order without faults of a small world with Java passes, for each object that Java shares', async () => {
+  it('Every order of a small world with Java passes, for each object that Java shares', async () => {
     const shared = smallWorlds.filter(({ name }) => name.endsWith('with Java'))
     expect(shared).to.have.length(7)
     for (const world of shared) {
@@ -48,7 +48,7 @@ describe('Orders of the simulator', () => {
     }
   })
 
-  it('The search of every order finds two owners inside, and a bound of one run is not every order', async () => {
+  it('The search of every order finds two owners inside, and a bound is not every order', async () => {
     const outcome = await explore(broken, 3, newTotals())
     expect(outcome.violations).to.be.greaterThan(0)
     expect((await explore(plain!, 1, newTotals())).complete).to.equal(undefined)

@@ -1,10 +1,10 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../../api/arguments'
 import type { RedisSource } from '../../api/redis-source'
+import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './allowed-options'
 import { type AskedWhenOpening, askForCredentials, askingForTls } from './ask-when-opening'
 import { isCluster, isRedis, isSomeClient, nodesOf, selectedDatabase } from './ioredis-instance'
 import { isNodeRedis, readNodeRedis } from './node-redis'
-import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './allowed-options'
 import { isPlainObject } from './option-checks'
 import { parseRedisUrl } from './redis-url'
 

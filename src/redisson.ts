@@ -5,6 +5,7 @@ import type { RedissonEvents } from './api/events'
 import type { Lockable } from './api/lockable'
 import type { RedissonOptions } from './api/options'
 import { Client, type ClientInternals } from './client/client'
+import { keyOf } from './client/object-name'
 import type { LockKind } from './engine/lock-kind'
 import { ReentrantLock } from './engine/reentrant-lock'
 import type { RLock } from './engine/rlock'
@@ -21,25 +22,44 @@ import { type BackOffPolicy, SpinLockKind } from './locks/spin-lock'
 import { type TokenLock, TokenLockKind } from './locks/token-lock'
 import { WriteLockKind } from './locks/write-lock'
 import { LogicalThread } from './ownership/logical-thread'
-import type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
-import { sharesSlotWithCompanions } from './scripts/key-names'
 import { CountDownLatch, type RCountDownLatch } from './synchronizers/count-down-latch'
 import { PermitExpirableSemaphore } from './synchronizers/permits/permit-expirable-semaphore'
 import type { RPermitExpirableSemaphore } from './synchronizers/permits/rpermit-expirable-semaphore'
 import { RateLimiter, type RRateLimiter } from './synchronizers/rate-limiter'
 import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
-import { quote } from './util/quote'
+
+/** Options of `shutdown()`. */
+export interface ShutdownOptions {
+  /**
+   * How long `unlock()` and `release()` still work, in ms, while locks are held, permits are out or commands are in flight.
+   * Whatever it is, a shutdown waits up to a second for the answers to commands in flight, so that no permit is lost.
+   * @default 2000
+   */
+  timeout?: number | undefined
+}
+
+/** Options of `ping()`. */
+export interface PingOptions {
+  /**
+   * How long to wait for the answer, in ms.
+   * @default 1000
+   */
+  timeout?: number | undefined
+}
 
 const SHUTDOWN_TIMEOUT = 2_000
 const PING_TIMEOUT = 1_000
-/** In a template string, a missing part becomes the word `undefined`. */
-const MISSING = /(?<![\p{L}\p{N}_])undefined(?![\p{L}\p{N}_])|\[object \w+\]/u
 
 /**
- * A client: a connection to Redis and all that its locks share. One client for each process is enough. The interface
- * documents the methods.
+ * A client: a connection to Redis and all that its locks share. One client for each process is enough.
+ *
+ * **Getters.** A getter returns at once and sends nothing to the server. Two objects of one name are the same lock. A
+ * getter throws TypeError for a name that is empty, that is not a string, or that is not well-formed Unicode, and for one in
+ * which a part is missing: with the word `undefined`, such as `a:undefined`, or with `[object Object]`. A Java service may have
+ * such a name; these clients do not share it. In a cluster it also throws for a name whose key and channel would fall into
+ * different slots, such as `a}b`.
  */
-export class Redisson implements RedissonClient {
+export class Redisson {
   private ending: Promise<void> | undefined
 
   private constructor(private readonly client: Client) {
@@ -73,110 +93,294 @@ export class Redisson implements RedissonClient {
     return new Redisson(await Client.connect(options, internals))
   }
 
+  /**
+   * The lock of this name.
+   * @example
+   * ```ts
+   * await redisson.getLock('order:42').withLock(() => charge(order))
+   * ```
+   */
   getLock(name: string): RLock {
     return lockOf(this, name, HandoffLockKind)
   }
 
+  /**
+   * The read-write lock of this name. Do not use the name for a plain lock as well: while one of the two is held, the other
+   * rejects with WrongTypeError.
+   * @example
+   * ```ts
+   * const prices = redisson.getReadWriteLock('prices')
+   * await prices.readLock().withLock(read) // beside other readers
+   * await prices.writeLock().withLock(change) // alone
+   * ```
+   */
   getReadWriteLock(name: string): RReadWriteLock {
     return new ReadWriteLock(name, lockOf(this, name, ReadLockKind), lockOf(this, name, WriteLockKind))
   }
 
+  /**
+   * The fair lock of this name: it serves its waiters in the order in which they arrived at the server.
+   * @example
+   * ```ts
+   * await redisson.getFairLock('queue').withLock(() => work())
+   * ```
+   */
   getFairLock(name: string): RFairLock {
     return lockOf(this, name, FairLockKind)
   }
 
+  /** The same, but a caller that holds the lock and acquires it again is rejected with IllegalMonitorStateError. */
   getNonReentrantFairLock(name: string): RFairLock {
     return lockOf(this, name, NonReentrantFairLockKind)
   }
 
+  /**
+   * The fenced lock of this name: a lock that numbers its grants.
+   * @example
+   * ```ts
+   * await redisson.getFencedLock('order:42:fenced').withLock(({ token }) => save(order, token))
+   * ```
+   */
   getFencedLock(name: string): RFencedLock {
     return new FencedLock(clientOf(this), name, keyOf(this.client, name))
   }
 
+  /**
+   * The non-reentrant lock of this name: a caller that holds it and acquires it again is rejected with
+   * IllegalMonitorStateError. It is the same lock as `getLock` of that name.
+   */
   getNonReentrantLock(name: string): RLock {
     return lockOf(this, name, NonReentrantLockKind)
   }
 
+  /**
+   * The spin lock of this name: its waiters try again after the pauses of `backOff`, by default those of
+   * `exponentialBackOff()`. Use it beside Java's SpinLock, which publishes nothing. It is the same lock as `getLock` of that
+   * name. Throws TypeError for a `backOff` without `nextSleepPeriod()`.
+   * @example
+   * ```ts
+   * import { exponentialBackOff } from 'rlock'
+   * await redisson.getSpinLock('order:42', exponentialBackOff({ maxDelay: 50 })).withLock(() => work())
+   * ```
+   */
   getSpinLock(name: string, backOff?: BackOffPolicy): RLock {
     return lockOf(this, name, SpinLockKind, backOff)
   }
 
+  /**
+   * The token lock of this name: the plain `SET key token NX PX` lock of other libraries. It is not re-entrant.
+   * @example
+   * ```ts
+   * await redisson.getTokenLock('locks:report').withLock(() => report())
+   * ```
+   */
   getTokenLock(name: string): TokenLock {
     return lockOf(this, name, TokenLockKind)
   }
 
+  /**
+   * The latch of this name. In a cluster it also throws TypeError for a name with braces.
+   * @example
+   * ```ts
+   * const latch = redisson.getCountDownLatch('imports')
+   * await latch.trySetCount(1)
+   * await latch.countDown()
+   * await latch.await()
+   * ```
+   */
   getCountDownLatch(name: string): RCountDownLatch {
     return new CountDownLatch(clientOf(this), name, keyOf(this.client, name))
   }
 
+  /**
+   * Several locks as one: a caller holds all of them or none. They may be of any kind, and of several clients.
+   * @throws TypeError for an argument that is not a lock.
+   * @throws RangeError without any lock, and for the same lock twice.
+   * @example
+   * ```ts
+   * const both = redisson.getMultiLock(redisson.getLock('account:1'), redisson.getLock('account:2'))
+   * await both.withLock(({ signal }) => transfer(signal))
+   * ```
+   */
   getMultiLock(...locks: Lockable[]): RMultiLock {
     return new MultiLock(clientOf(this), locks)
   }
 
+  /**
+   * Locks on independent servers as one: a caller holds it while it holds a majority of them. Each server has a client of
+   * its own. Throws as `getMultiLock` does.
+   * @example
+   * ```ts
+   * import { Redisson } from 'rlock'
+   * const clients = await Promise.all(urls.map((redis) => Redisson.create({ redis })))
+   * const lock = clients[0]!.getRedLock(...clients.map((client) => client.getLock('order:42')))
+   * await lock.withLock(({ signal }) => charge(order, { signal }))
+   * ```
+   */
   getRedLock(...locks: Lockable[]): RRedLock {
     return new RedLock(clientOf(this), locks)
   }
 
+  /**
+   * The semaphore of this name.
+   * @example
+   * ```ts
+   * const printers = redisson.getSemaphore('printers')
+   * await printers.trySetPermits(3) // changes nothing if the semaphore exists already
+   * await printers.withPermits(() => work(), { permits: 2 })
+   * ```
+   */
   getSemaphore(name: string): RSemaphore {
     return new Semaphore(clientOf(this), name, keyOf(this.client, name))
   }
 
+  /**
+   * The semaphore of this name whose permits expire.
+   * @example
+   * ```ts
+   * const licences = redisson.getPermitExpirableSemaphore('licences')
+   * await licences.trySetPermits(5)
+   * await licences.withPermit(({ signal }) => work(signal))
+   * ```
+   */
   getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore {
     return new PermitExpirableSemaphore(clientOf(this), name, keyOf(this.client, name))
   }
 
+  /**
+   * The rate limiter of this name: at most so many permits in any interval.
+   * @example
+   * ```ts
+   * import { RateType, TimeUnit } from 'rlock'
+   * const limiter = redisson.getRateLimiter('mail')
+   * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // changes nothing if the limiter has a rate
+   * await limiter.acquire()
+   * await work()
+   * ```
+   */
   getRateLimiter(name: string): RRateLimiter {
     return new RateLimiter(clientOf(this), name, keyOf(this.client, name))
   }
 
+  /**
+   * Runs `fn` as a logical thread. Within it, however deep and through any lock object, locks are re-entered and released
+   * as by one Java thread. A nested `run` is another thread. The thread ends when `fn` settles.
+   * @example
+   * ```ts
+   * await redisson.run(async () => {
+   *   await lock.lock()
+   *   await lock.lock() // re-enters
+   *   await lock.unlock()
+   *   await lock.unlock()
+   * })
+   * ```
+   */
   async run<T>(fn: () => T | Promise<T>): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('run expects a function')
     return await new LogicalThread(undefined).run(fn)
   }
 
+  /**
+   * Runs `fn` unless another owner holds the lock of this name: for a cron job that every instance starts and that one
+   * instance should run. Resolves with whether `fn` ran here. The lock stays held for `atLeast` ms, so that an instance
+   * whose clock is late does not run the job again. A job that takes longer than `atLeast` holds the lock until it ends. From
+   * the half of `atLeast` on the watchdog renews the lock: if the process crashes after that, the lock stays for up to
+   * `lockWatchdogTimeout`.
+   *
+   * Not in Java; there, `getLock(name)` is the same lock. Rejects with the error of `fn` (the lock stays held for
+   * `atLeast`), and otherwise as `tryAcquire` of a lock does.
+   * @throws {@link LockLostError} when the lock was lost while `fn` ran.
+   * @example
+   * ```ts
+   * const isRunHere = await redisson.runOnce('nightly-report', ({ signal }) => report(signal), { atLeast: 50_000 })
+   * ```
+   */
   async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
     return await runOnce(clientOf(this), lockOf(this, name, HandoffLockKind), fn, options)
   }
 
+  /** The id of this client in owner fields: a random UUID of version 8. The ids of Java clients are of version 4. */
   getId(): string {
     return clientOf(this).clientId
   }
 
+  /**
+   * Listens to an event. A listener that throws is reported as `error` and harms no lock.
+   * @example
+   * ```ts
+   * redisson.on('lockLost', ({ lockName, reason }) => log.error(`lost ${lockName}: ${reason}`))
+   * ```
+   */
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
     clientOf(this).events.on(event, listener)
     return this
   }
 
+  /** Listens to the next event of this kind. */
   once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
     clientOf(this).events.on(event, listener, true)
     return this
   }
 
+  /** Stops listening. */
   off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
     clientOf(this).events.off(event, listener)
     return this
   }
 
+  /**
+   * What this client holds at this moment, for logs and health pages. Sends nothing to the server.
+   * @example
+   * ```ts
+   * for (const { kind, lockName, heldFor } of redisson.holds()) log.warn(kind, lockName, heldFor)
+   * ```
+   */
   holds(): HeldLock[] {
     return clientOf(this).holds()
   }
 
+  /**
+   * What callers of this client wait for at this moment. Sends nothing to the server.
+   * @example
+   * ```ts
+   * for (const { subject, waitingFor } of redisson.waiters()) log.warn(subject, waitingFor)
+   * ```
+   */
   waiters(): WaitingCaller[] {
     return clientOf(this).waiters()
   }
 
+  /** Whether the client has a connection on which it can send commands at this moment; false after `shutdown()`. Sends nothing. */
   get isConnected(): boolean {
     return clientOf(this).isConnected
   }
 
+  /**
+   * Resolves when Redis has answered a PING; in a cluster, when every primary has. For a readiness probe.
+   * @throws {@link RedisUnavailableError} when there is no answer within `timeout`.
+   * @throws {@link RedisRefusedError} when the server refuses PING, or the login.
+   * @throws {@link RedissonShutdownError} after `shutdown()`.
+   * @example
+   * ```ts
+   * await redisson.ping()
+   * ```
+   */
   async ping(options: PingOptions = {}): Promise<void> {
     await clientOf(this).ping(timeoutOf(options, PING_TIMEOUT))
   }
 
+  /** How many holds, waiters, channels and commands this client has at this moment, for gauges. Sends nothing. */
   stats(): ClientStats {
     return clientOf(this).publicStats()
   }
 
+  /**
+   * Ends the client. Acquisitions reject with RedissonShutdownError from now on, also those that wait. `unlock()`, and
+   * `release()` of permits, work for up to `timeout` ms while something is held. A client that took permits and has not released
+   * as many waits for all of that time. Then the signals of all holds that remain abort, and the connections close.
+   * Redis keeps locks that are still held until their leases end, as with Java. A second call does nothing more.
+   * @throws TypeError or RangeError for a `timeout` that is not a number of 0 or more.
+   */
   shutdown(options: ShutdownOptions = {}): Promise<void> {
     try {
       const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
@@ -188,18 +392,30 @@ export class Redisson implements RedissonClient {
   }
 
   /** @internal A log must not show the credentials inside. */
-  [inspect.custom](): string {
+  protected [inspect.custom](): string {
     return `Redisson(${this.getId()})`
   }
 
   /** @internal */
-  toJSON(): object {
+  protected toJSON(): object {
     return { id: this.getId() }
   }
 
+  /** `shutdown()` with its default timeout. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown()
   }
+}
+
+/**
+ * What a Redisson client offers. `Redisson.create` returns one. Let your code depend on this interface, so that a test can
+ * put a double in its place.
+ */
+export interface RedissonClient extends Omit<Redisson, 'on' | 'once' | 'off'> {
+  // With `this`, these return the double where a double implements the interface.
+  on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+  once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+  off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
 }
 
 function timeoutOf(options: ShutdownOptions, fallback: number): number {
@@ -229,27 +445,4 @@ function lockOf<More extends unknown[]>(
 ): ReentrantLock {
   const client = clientOf(redisson)
   return new ReentrantLock(client, new Kind(name, keyOf(client, name), client, ...more))
-}
-
-/** The key of an object of this name. Throws TypeError for a name that cannot be one. */
-export function keyOf(client: Client, name: string): string {
-  if (typeof name !== 'string')
-    throw new TypeError(`the name of a lock, semaphore or latch must be a string, got ${describe(name)}`)
-  if (name === '') throw new TypeError('the name of a lock, semaphore or latch must not be empty')
-  if (!name.isWellFormed())
-    throw new TypeError(
-      `the name ${quote(name)} is not well-formed Unicode: it contains half of a character. ` +
-        'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
-    )
-  if (MISSING.test(name))
-    throw new TypeError(
-      `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
-    )
-  const key = client.options.mapName(name)
-  if (client.connections.isCluster && !sharesSlotWithCompanions(key))
-    throw new TypeError(
-      `the name ${quote(name)} cannot be used in a cluster: because of its braces its key and its ` +
-        'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',
-    )
-  return key
 }

@@ -1,11 +1,11 @@
 // node --import tsx packages/testing/test/suites.ts: the suites of every lock, semaphore and latch, with no other server than the one in memory.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
 const ROOT = join(__dirname, '../../..')
 
 /** Of the semaphores and the latch. */
-export const SYNCHRONIZERS = [
+const SYNCHRONIZERS = [
   'count-down-latch',
   'permit-expirable-semaphore',
   'permits-by-id',
@@ -57,17 +57,10 @@ const RECIPES = ['elect', 'idempotency-key', 'once', 'scripts', 'take-slot'].map
   (file) => `packages/recipes/test/${file}.test.ts`,
 )
 
-/** Runs these files in a mocha of their own, because a file that this process has run already would have no tests. */
-export function runInMemory(files: readonly string[], ...options: string[]): ChildProcess {
-  const mocha = require.resolve('mocha/bin/mocha.js')
-  return spawn(process.execPath, [mocha, ...options, ...files], {
-    cwd: ROOT,
-    env: { ...process.env, RLOCK_TEST_IN_MEMORY: '1' },
-    stdio: ['ignore', options.length > 0 ? 'pipe' : 'inherit', 'inherit'],
-  })
-}
-
-if (require.main === module)
-  runInMemory([...LOCKS, ...READ_WRITE, ...SYNCHRONIZERS, ...LIMITS, ...RECIPES]).on('close', (code) =>
-    process.exit(code ?? 1),
-  )
+const FILES = [...LOCKS, ...READ_WRITE, ...SYNCHRONIZERS, ...LIMITS, ...RECIPES]
+const mocha = spawn(process.execPath, [require.resolve('mocha/bin/mocha.js'), ...FILES], {
+  cwd: ROOT,
+  env: { ...process.env, RLOCK_TEST_IN_MEMORY: '1' },
+  stdio: 'inherit',
+})
+mocha.on('close', (code) => process.exit(code ?? 1))

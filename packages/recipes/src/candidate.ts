@@ -164,9 +164,12 @@ export class Candidate implements Election {
   private async pause() {
     const { client, ending } = this
     await new Promise<void>((resolve) => {
-      const timer = client.clock.after(RETRY_AFTER, resolve)
-      onAbort(ending.signal, () => {
+      const stop = onAbort(ending.signal, () => {
         timer.cancel()
+        resolve()
+      })
+      const timer = client.clock.after(RETRY_AFTER, () => {
+        stop()
         resolve()
       })
     })

@@ -230,6 +230,24 @@ describe('elect', () => {
     await working
   })
 
+  it('A candidate goes on after an outage of Redis, and so does an observer', async function () {
+    skipInMemory(this, NO_USERS)
+    const proxy = await openProxy(await defaultServer())
+    const client = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300 })
+    client.on('error', () => {})
+    proxy.refuse()
+    proxy.cut()
+    const errors: unknown[] = []
+    const election = elect(client, name)
+    election.lead(() => {}).catch((error) => errors.push(error))
+    const first = election.observe()[Symbol.asyncIterator]().next()
+    await sleep(1_500)
+    expect([election.isLeader, errors]).to.deep.equal([false, []])
+    await proxy.accept()
+    await waitUntil('it leads', () => election.isLeader)
+    expect((await first).value).to.include({ term: 1 })
+  })
+
   it('A leader whose event loop was blocked finds that it does not lead at its next look', async () => {
     const client = await createRedisson({ lockWatchdogTimeout: 200 })
     const election = elect(client, name)

@@ -336,7 +336,7 @@ export class Redisson {
    * ```
    */
   holds(): HeldLock[] {
-    return clientOf(this).holds()
+    return clientOf(this).leases.holds()
   }
 
   /**

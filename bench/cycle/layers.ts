@@ -11,7 +11,7 @@ const ENTRY = `
   export { Redisson } from './src/index'
   export { encode, RawCommand } from './src/redis/send/raw-command'
   export { script } from './src/scripts/script'
-  export { AcquireAttempt } from './src/engine/acquire-attempt'
+  export { AcquireAttempt } from './src/engine/acquire'
 `
 
 /** The sources in one file, as the package has them. */
@@ -100,10 +100,7 @@ export async function openLayers(url: string): Promise<Layers> {
     }),
     layer('… through the queue of the process', async () => {
       const own = owner(++id)
-      await client.queues.acquire(
-        kind,
-        new AcquireAttempt(client, kind, { owner: own, threadId: id, lease: LEASE }),
-      )
+      await client.acquire(kind, new AcquireAttempt(client, kind, { owner: own, threadId: id, lease: LEASE }))
       await kind.release(own, 0, 0, 0).answer
     }),
     layer('… and holds, levels, callers: `acquire()`, `hold.unlock()`', async () => {

@@ -1,5 +1,6 @@
 import type { AcquireArguments } from '../api/arguments'
-import type { ClientStats, HeldLock, WaitingCaller } from '../api/client-state'
+import type { ClientStats, WaitingCaller } from '../api/client-state'
+import { acquisitions, isTraced, traceAcquisition } from '../api/diagnostics'
 import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
 import { LeaseMonitor } from '../leases/lease-monitor'
@@ -16,14 +17,17 @@ import { outsideRequests } from '../util/async-context'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
 import { tracked } from '../util/tracked'
+import type { WaitTarget } from '../waiting/admission'
+import type { Attempt } from '../waiting/attempt'
 import { Subscriptions } from '../waiting/subscriptions'
-import type { WaitQueues } from '../waiting/wait-queues'
+import { WaitQueues } from '../waiting/wait-queues'
+import { ANCESTOR_ACQUIRED, type WaitResult } from '../waiting/waiter'
 import { newClientId } from './client-id'
 import type { Connections, Server } from './connections'
-import { TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
 import { Inspection } from './inspection'
 import { PermitsOut } from './permits-out'
+import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
 import { serverOf } from './redis-server'
 import { UnpublishedReleases } from './unpublished-releases'
 
@@ -149,8 +153,7 @@ export class Client {
     this.subscriptions = new Subscriptions(connections.source, clock)
     const { scripts, renewalsAcknowledged: acknowledged } = this
     this.leases = new LeaseMonitor({ ...options, origin, clock, scripts, acknowledged, isCluster })
-    this.queues = new TracedQueues({
-      origin,
+    this.queues = new WaitQueues({
       clock,
       clientId: label,
       grace: this.grace,
@@ -177,6 +180,22 @@ export class Client {
     if (this.isClosed) throw this.shutdownError()
   }
 
+  /** Waits for what the attempt asks for; undefined: the wait was over. All but a re-entry is acquired here. */
+  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
+    if (IS_DEVELOPMENT) attempt.at = placeInCode()
+    const { hasSubscribers = isTraced(acquisitions) } = acquisitions
+    return hasSubscribers
+      ? traceAcquisition<WaitTarget, Attempt<Grant>, WaitResult<Grant>>(
+          this.queues,
+          target,
+          attempt,
+          this.events.origin,
+          this.clock,
+          ANCESTOR_ACQUIRED,
+        )
+      : this.queues.acquire(target, attempt)
+  }
+
   /** How long a call waits, in ms, by its own `waitTime` or else the one of the client; undefined: without limit. */
   limitOf(waitTime: number | undefined): number | undefined {
     const limit = waitTime ?? this.options.waitTime
@@ -186,17 +205,6 @@ export class Client {
   /** How long a hold lasts at most, in ms, by the `maxHoldTime` of its call or else the one of the client. */
   maxHoldOf(asked: Pick<AcquireArguments, 'leaseTime' | 'maxHoldTime'>): number | undefined {
     return asked.leaseTime === undefined ? (asked.maxHoldTime ?? this.options.maxHoldTime) : undefined
-  }
-
-  holds(): HeldLock[] {
-    return Array.from(this.leases.live.all(), (lease) => ({
-      kind: lease.leased.kind,
-      lockName: lease.leased.name,
-      owner: lease.owner,
-      heldFor: Math.round(this.clock.elapsedSince(lease.book.acquired)),
-      remaining: Math.round(lease.book.remaining()),
-      isRenewed: lease.needsWatchdog,
-    }))
   }
 
   waiters(): WaitingCaller[] {

@@ -1,72 +1,34 @@
-import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import type { BareLevels } from '../ownership/bare-levels'
-import type { BranchPlace } from '../ownership/branch-place'
-import type { HoldEntry } from '../ownership/caller'
-import { newThreadId } from '../ownership/process-state'
+import { processState } from '../ownership/process-state'
+import type { ScriptCall } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
-import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { queueBeside, type WaitTarget } from '../waiting/admission'
+import type { Outcome } from '../waiting/attempt'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import { AcquireAttempt } from './acquire-attempt'
-import type { AcquiredLockHold } from './acquired-lock-hold'
-import { type Caller, Hold, type Level } from './hold'
-import { HoldLevel } from './level'
-import type { LockKind } from './lock-kind'
+import { type AcquireRequest, addLevel } from './acquire-request'
+import { Hold, type Level } from './hold'
+import type { AttemptOptions, LockAttempt, LockKind, Payload } from './lock-kind'
+import { lockOrphan } from './lock-orphan'
+import { reenterInTime, reentryRefused } from './reenter'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
-/** The class of the LockHolds of one kind of lock. */
-export type HandleClass<Handle = AcquiredLockHold> = new (kind: LockKind, level: Level) => Handle
+/** Acquires a new hold, or adds a level to the hold of the caller. Undefined when the wait was over. */
+export function acquire(request: AcquireRequest): Promise<Level | undefined> {
+  const hold = request.caller.holdOf(request.kind.objectId)
+  return hold ? reenterOrAcquire(request, hold) : acquireAnew(request)
+}
 
-/** What a caller asked for, and what is left of its wait. */
-export class AcquireRequest {
-  /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
-  branchPlace: BranchPlace | undefined
-  /** In ms; without a leaseTime, the lease that the watchdog renews. */
-  readonly lease: number
-  /** Of a new hold, in ms. */
-  readonly maxHoldTime: number | undefined
-  readonly signal: AbortSignal | undefined
-  private readonly started: Moment | undefined
-
-  constructor(
-    readonly client: Client,
-    readonly kind: LockKind,
-    readonly Handle: HandleClass,
-    readonly caller: Caller,
-    readonly options: AcquireArguments,
-    /** The entry of its hold; undefined where each acquisition is an owner of its own. */
-    readonly entry: HoldEntry<Hold> | undefined,
-    /** Where its level belongs, if an `unlock()` has to end it. */
-    readonly bare: BareLevels<Level> | undefined,
-  ) {
-    this.maxHoldTime = client.maxHoldOf(options)
-    this.lease = options.leaseTime ?? Math.min(client.lockWatchdogTimeout, this.maxHoldTime ?? Infinity)
-    this.signal = options.signal
-    this.started = options.waitTime === undefined ? undefined : client.clock.now()
-  }
-
-  /** The rest of its wait, in ms; 0 or less: one try; undefined: without limit. */
-  get waitTime(): number | undefined {
-    return this.started && this.options.waitTime! - this.client.clock.elapsedSince(this.started)
-  }
-
-  get isWaitOver(): boolean {
-    const { waitTime } = this
-    return waitTime !== undefined && waitTime <= 0
-  }
-
-  /** Throws if the client shuts down or the caller has aborted. */
-  assertWanted(): void {
-    this.client.assertOpen()
-    this.signal?.throwIfAborted()
-  }
+async function reenterOrAcquire(request: AcquireRequest, hold: Hold) {
+  const { kind, caller } = request
+  if (kind.reentrantBy && hold.checkLive()) throw reentryRefused(kind, hold, caller)
+  return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
 }
 
 /** Acquires a new hold for a caller. Undefined when the wait was over. */
-export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
+async function acquireAnew(request: AcquireRequest): Promise<Level | undefined> {
   const { client, kind, caller, entry, lease, signal } = request
   for (let tries = 1; ; tries++) {
     const { waitTime } = request
@@ -74,11 +36,11 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
     if (caller.thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
     const companion = kind.companion?.(caller, !request.isWaitOver)
-    const threadId = newThreadId()
+    const threadId = processState.nextThreadId++
     const owner = kind.ownerField(threadId)
     const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
     const attempt = kind.newAttempt?.(asked) ?? new AcquireAttempt(client, kind, asked)
-    const reply = await client.queues.acquire(attempt.target, attempt)
+    const reply = await client.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
     const hold = new Hold(client, kind, threadId, owner, sent, lease)
@@ -96,7 +58,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(kind, hold)
       continue
     }
-    const handle = addLevel(request, hold, sent)
+    const level = addLevel(request, hold, sent)
     const { thread } = caller
     hold.thread = thread
     if (entry) {
@@ -105,17 +67,8 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     }
     client.leases.begin(hold)
     if (thread && thread.children > 0) client.queues.letBranchesIn(kind, thread)
-    return handle
+    return level
   }
-}
-
-/** `granted`: when the command was sent that acquired the level. */
-export function addLevel(request: AcquireRequest, hold: Hold, granted: Moment): AcquiredLockHold {
-  const { kind, options, caller, branchPlace, bare, Handle } = request
-  const level = new HoldLevel(hold, options.leaseTime, granted, caller.thread, branchPlace)
-  hold.levels.add(level)
-  bare?.add(level)
-  return new Handle(kind, level)
 }
 
 function tooShort({ name }: LockKind, { client, book, threadId }: Hold): LockLostError {
@@ -148,4 +101,38 @@ async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
     hold.releaseOrphan(lease)
     throw error
   }
+}
+
+/** One owner's attempt at one lock. */
+export class AcquireAttempt implements LockAttempt {
+  at: string | undefined
+  readonly takeOver?: (giver: string) => ScriptCall<Outcome<Payload>>
+
+  constructor(
+    protected readonly client: Client,
+    private readonly kind: LockKind,
+    readonly wanted: AttemptOptions,
+    readonly target = queueFor(kind, wanted.companion),
+  ) {
+    if (kind.handOff) this.takeOver = this.handOff
+  }
+
+  send(): ScriptCall<Outcome<Payload>> {
+    const { owner, lease, companion } = this.wanted
+    return this.kind.acquire(owner, lease, companion)
+  }
+
+  undo(inFlight: ScriptCall<Outcome<Payload>> | undefined): void {
+    const { client, kind, wanted } = this
+    client.orphans.afterTry(lockOrphan(client, kind, wanted.owner, wanted.lease), inFlight)
+  }
+
+  private handOff(giver: string): ScriptCall<Outcome<Payload>> {
+    return this.kind.handOff!(giver, this.wanted.owner, this.wanted.lease)
+  }
+}
+
+/** A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its write hold. */
+function queueFor(kind: LockKind, companion: string | undefined): WaitTarget {
+  return companion === undefined ? kind : queueBeside(kind, `companion ${companion}`)
 }

@@ -1,19 +1,20 @@
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import { Lease, LeaseBook, type LossReason } from '../leases/lease'
-import type { HoldBranches } from '../ownership/branch-place'
+import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
+import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
+import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { HoldLevel } from './level'
 import { type HeldLock, lockOrphan } from './lock-orphan'
 import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
 
-export type Level = HoldLevel<Hold>
+export type Level = HoldLevel
 
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
@@ -173,5 +174,27 @@ export class Hold extends Lease {
     const result = this.lastOperation ? this.lastOperation.then(operation, operation) : operation()
     this.lastOperation = result
     return result
+  }
+}
+
+/** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
+export class HoldLevel implements OwnedLevel {
+  bareIn: OwnedLevel['bareIn']
+
+  constructor(
+    readonly hold: Hold,
+    /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
+    public leaseTime: number | undefined,
+    /** When the command that acquired it was sent. */
+    readonly granted: Moment,
+    readonly thread: LogicalThread | undefined,
+    /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
+    readonly branchPlace: BranchPlace | undefined,
+  ) {}
+
+  get [TIME_LEFT](): number {
+    const { hold } = this
+    if (!hold.checkLive()) return 0
+    return hold.needsWatchdog ? Number.POSITIVE_INFINITY : hold.book.remaining()
   }
 }

@@ -1,6 +1,6 @@
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
-import { type Attempt, blocked, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
+import type { Attempt, Outcome, Wanted } from '../waiting/attempt'
 import type { Caller } from './hold'
 import type { HeldLock } from './lock-orphan'
 
@@ -18,22 +18,6 @@ export type ReleaseReply =
 /** The answer where the key is gone or holds something else. */
 export const NOT_HELD: ReleaseReply = { result: 'not-held' }
 
-/** The answers that are one number, by that number. */
-const PLAIN_REPLIES: readonly (ReleaseReply | undefined)[] = [
-  NOT_HELD,
-  { result: 'reduced', leaseEnd: undefined },
-  { result: 'freed', notified: 0 },
-  { result: 'freed', notified: undefined },
-]
-
-/**
- * nil: acquired; a number: the remaining time to live in ms, -1 without expiry. The answer 0 to a handoff says that the giver
- * did not hold the lock.
- */
-export function decodeAcquire(raw: unknown): Outcome<undefined> {
-  return raw === null ? GRANTED : blocked(Number(raw))
-}
-
 /** What a grant brings beside the lock, such as a fencing token. Release and loss do not depend on it. */
 // biome-ignore lint/suspicious/noExplicitAny: each kind of lock has payloads of its own.
 export type Payload = any
@@ -45,29 +29,14 @@ export interface ReenterReply {
   readonly grant: Payload
 }
 
-export function decodeReenter(raw: unknown): ReenterReply {
-  return { leaseEnd: Number(raw), grant: undefined }
-}
-
-export function decodeRelease(raw: unknown): ReleaseReply {
-  const plain = typeof raw === 'number' ? PLAIN_REPLIES[raw] : undefined
-  if (plain) return plain
-  const [answer, value] = raw as [number, number]
-  if (answer === 1) return { result: 'reduced', leaseEnd: value }
-  if (answer === 4) return { result: 'other-lease', leaseEnd: value }
-  return { result: 'freed', notified: value }
-}
-
 /** The answer to `inspect`. */
-export type LockState = ReturnType<typeof decodeInspect>
-
-/**
- * The time to live in ms, -1 without expiry and -2 without key; the hold count of the given owner; the owner fields of the
- * holders.
- */
-export function decodeInspect(raw: unknown) {
-  const [timeToLive, count, ...holders] = raw as [number, number, ...string[]]
-  return { timeToLive, count, holders }
+export interface LockState {
+  /** In ms; -1 without expiry, -2 without key. */
+  readonly timeToLive: number
+  /** The hold count of the owner that was asked for. */
+  readonly count: number
+  /** The owner fields. */
+  readonly holders: readonly string[]
 }
 
 /** The owner of an attempt, its lease and its wait. */

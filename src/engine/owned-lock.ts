@@ -30,7 +30,14 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { timedOut } from '../waiting/wait-errors'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import {
+  ACQUIRE_FOR,
+  ASSERT_MAY_RELEASE,
+  COUNT_OF,
+  HANDLE_OF,
+  LEVELS_OF,
+  RELEASE_LEVEL,
+} from './lock-internals'
 import { notHeldError } from './not-held'
 import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
 
@@ -68,7 +75,9 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     options: AcquireArguments,
     entry?: HoldEntry<H>,
     bare?: BareLevels<LevelOf<H>>,
-  ): Promise<Handle | undefined>
+  ): Promise<LevelOf<H> | undefined>
+  /** The right to release this level, for a caller that asked for it. */
+  abstract [HANDLE_OF](level: LevelOf<H>): Handle
   protected abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
   /** How many levels a live hold has. */
   protected abstract [LEVELS_OF](hold: H): Promise<number>
@@ -87,7 +96,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   }
 
   tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
-    return acquireAsAsked(this, () => tryOptions(options), true)
+    return acquireAsAsked(this, () => tryOptions(options), true) as Promise<Handle | undefined>
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
@@ -97,7 +106,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const thread = newChildThread()
     let hold: Handle | undefined
     try {
-      hold = await acquireAsAsked(this, () => given, true, new ThreadCaller<H>(this.client, thread))
+      const caller = new ThreadCaller<H>(this.client, thread)
+      hold = (await acquireAsAsked(this, () => given, true, caller)) as Handle | undefined
     } finally {
       if (!hold) thread.end()
     }
@@ -178,7 +188,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
 }
 
 /**
- * Any acquisition. With `byToken` only the handle releases it, otherwise an `unlock()` of the caller. A call that gives no
+ * Any acquisition. With `byToken` it resolves with a handle, which alone releases it, otherwise with a level, which an
+ * `unlock()` of the caller ends. A call that gives no
  * waitTime has the one of the client, and rejects after it.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
@@ -187,7 +198,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   asked: () => AcquireArguments,
   byToken: boolean,
   given?: Caller<H>,
-): Promise<Handle | undefined> {
+): Promise<Handle | LevelOf<H> | undefined> {
   assertHasLock(lock)
   const options = asked()
   const caller = given ?? lock[CALLER](options.threadId)
@@ -203,10 +214,10 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const bare = byToken ? undefined : entry ? entry.bare : lock[BARE_LEVELS](caller)
-  let handle: Handle | undefined
+  let level: LevelOf<H> | undefined
   if (isNoted) lock.acquiring++
   try {
-    handle = await lock[ACQUIRE_FOR](
+    level = await lock[ACQUIRE_FOR](
       caller,
       waitTime === options.waitTime ? options : { ...options, waitTime },
       entry,
@@ -215,15 +226,15 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   } finally {
     entry?.end()
     if (isNoted) lock.acquiring--
-    if (!handle) {
+    if (!level) {
       bare?.tidy()
       // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
       if (isNoted) for (const { hold } of bare!) hold.hasFailedBeside = true
     }
   }
-  if (!handle && isLimited) throw lock[TIMED_OUT](waitTime)
-  if (handle && isNoted && caller.thread) warnOfEndedThread(client, subject.name)
-  return handle
+  if (!level && isLimited) throw lock[TIMED_OUT](waitTime)
+  if (level && isNoted && caller.thread) warnOfEndedThread(client, subject.name)
+  return level && byToken ? lock[HANDLE_OF](level) : level
 }
 
 /** `stays`: another hold of the same callers is held. */

@@ -4,8 +4,7 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import { type AcquireRequest, acquireAnew, addLevel } from './acquire'
-import type { AcquiredLockHold } from './acquired-lock-hold'
+import { type AcquireRequest, addLevel } from './acquire-request'
 import type { Caller, Hold } from './hold'
 import type { LockKind } from './lock-kind'
 import { updateLevels, wrongTypeAs } from './release'
@@ -15,19 +14,7 @@ interface Entering {
   state: 'waiting' | 'inside' | 'left'
 }
 
-/** Acquires a new hold, or adds a level to the hold of the caller. Undefined when the wait was over. */
-export function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
-  const hold = request.caller.holdOf(request.kind.objectId)
-  return hold ? reenterOrAcquire(request, hold) : acquireAnew(request)
-}
-
-async function reenterOrAcquire(request: AcquireRequest, hold: Hold) {
-  const { kind, caller } = request
-  if (kind.reentrantBy && hold.checkLive()) throw reentryRefused(kind, hold, caller)
-  return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
-}
-
-function reentryRefused({ name, reentrantBy }: LockKind, hold: Hold, caller: Caller) {
+export function reentryRefused({ name, reentrantBy }: LockKind, hold: Hold, caller: Caller) {
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
       `(client ${hold.client.clientId}, thread id ${hold.threadId}). Release it first. ` +
@@ -36,7 +23,7 @@ function reentryRefused({ name, reentrantBy }: LockKind, hold: Hold, caller: Cal
 }
 
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
-async function reenterInTime(request: AcquireRequest, hold: Hold) {
+export async function reenterInTime(request: AcquireRequest, hold: Hold) {
   const entering: Entering = { state: 'waiting' }
   const work = hold.runSerially(() => reenter(request, hold, entering))
   const { client, kind, waitTime, signal } = request
@@ -88,9 +75,9 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
     return undefined
   }
   entering.state = 'inside'
-  const handle = addLevel(request, hold, sent)
+  const level = addLevel(request, hold, sent)
   client.leases.update(hold)
-  return handle
+  return level
 }
 
 /** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */

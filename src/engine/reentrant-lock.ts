@@ -7,13 +7,13 @@ import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import type { BareLevels } from '../ownership/bare-levels'
 import type { HoldEntry } from '../ownership/caller'
 import { quote } from '../util/quote'
-import { AcquireRequest, type HandleClass } from './acquire'
+import { acquire } from './acquire'
+import { AcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
-import { ACQUIRE_FOR, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, COUNT_OF, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockKind, LockState } from './lock-kind'
 import { OwnedLock } from './owned-lock'
-import { acquire } from './reenter'
 import { release } from './release'
 import type { RLock } from './rlock'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
@@ -29,7 +29,10 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   constructor(
     client: Client,
     protected readonly kind: LockKind,
-    private readonly Handle: HandleClass<Handle | AcquiredLockHold> = AcquiredLockHold,
+    private readonly Handle: new (
+      kind: LockKind,
+      level: Level,
+    ) => Handle | AcquiredLockHold = AcquiredLockHold,
   ) {
     super(client, kind)
   }
@@ -109,9 +112,12 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     bare?: BareLevels<Level>,
   ) {
     const { client, kind } = this
-    const request = new AcquireRequest(client, kind, this.Handle, caller, options, entry, bare)
-    const acquiring = caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
-    return acquiring as Promise<Handle | undefined>
+    const request = new AcquireRequest(client, kind, caller, options, entry, bare)
+    return caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
+  }
+
+  [HANDLE_OF](level: Level): Handle {
+    return new this.Handle(this.kind, level) as Handle
   }
 
   protected [RELEASE_LEVEL](level: Level): Promise<void> {

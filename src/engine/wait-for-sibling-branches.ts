@@ -3,21 +3,20 @@ import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import type { AcquireRequest } from './acquire'
-import type { AcquiredLockHold } from './acquired-lock-hold'
-import type { Hold } from './hold'
-import { acquire } from './reenter'
+import { acquire } from './acquire'
+import type { AcquireRequest } from './acquire-request'
+import type { Hold, Level } from './hold'
 
 /**
  * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires. Usually there
  * is no such hold, and it acquires at once. Undefined when the wait was over.
  */
-export async function waitForSiblingBranches(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
+export async function waitForSiblingBranches(request: AcquireRequest): Promise<Level | undefined> {
   request.assertWanted()
   for (;;) {
     const hold = enterBranch(request)
     const place = request.branchPlace
-    let acquired: AcquiredLockHold | undefined
+    let acquired: Level | undefined
     try {
       const isInside = !hold || place?.state === 'inside' || (await untilInside(request, hold))
       if (isInside) acquired = await acquire(request)

@@ -1,7 +1,8 @@
+import type { HeldLock } from '../api/client-state'
+import { holds, isTraced, publishHold } from '../api/diagnostics'
 import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease, Leased } from './lease'
-import { publishHold } from './lease-diagnostics'
 import { Watchdog, type WatchdogOptions } from './watchdog'
 
 const NONE: readonly Lease[] = []
@@ -73,12 +74,24 @@ export class LeaseMonitor {
     this.watchdog = new Watchdog(options)
   }
 
+  holds(): HeldLock[] {
+    return Array.from(this.live.all(), (lease) => ({
+      kind: lease.leased.kind,
+      lockName: lease.leased.name,
+      owner: lease.owner,
+      heldFor: Math.round(this.options.clock.elapsedSince(lease.book.acquired)),
+      remaining: Math.round(lease.book.remaining()),
+      isRenewed: lease.needsWatchdog,
+    }))
+  }
+
   /** Starts to monitor a lease. */
   begin(lease: Lease): void {
     this.live.add(lease)
     this.update(lease)
     if (!lease.leased.shared) this.endEarlier(lease)
-    publishHold(lease, this.options.origin, this.options.clock)
+    const { hasSubscribers = isTraced(holds) } = holds
+    if (hasSubscribers) publishHold(lease, this.options.origin, this.options.clock)
   }
 
   /** One owner holds the object at a time: what earlier commands of this client were granted is gone. */

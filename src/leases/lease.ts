@@ -1,3 +1,4 @@
+import type { HoldOutcome } from '../api/diagnostics'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
 import { type ScriptName, script } from '../scripts/script'
@@ -12,9 +13,6 @@ import { LazySignal } from '../util/lazy-signal'
  * - `released`: its holder released it
  */
 export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
-
-/** How a hold ended, as `rlock:hold` says. `shutdown`: its client was shut down and left it to its lease. */
-export type HoldOutcome = Exclude<LeaseState, 'held'> | 'shutdown'
 
 /**
  * Why a lease ended without a release: its deadline passed, its holder reached its `maxHoldTime`, the server no longer has it, or

@@ -1,3 +1,4 @@
+import { publishRenewal } from '../api/diagnostics'
 import type { EventOrigin } from '../api/events'
 import { isCrossSlot, isHalfMoved, isKeyRefused } from '../redis/reply/errors'
 import type { ScriptExecutor } from '../scripts/executor'
@@ -5,7 +6,6 @@ import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { Agenda } from './agenda'
 import type { Lease, LossReason } from './lease'
-import { publishRenewal } from './lease-diagnostics'
 import { type RenewalBatch, RenewalBatches } from './renewal-batches'
 
 export interface WatchdogOptions {

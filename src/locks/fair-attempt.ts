@@ -1,5 +1,5 @@
 import type { Client } from '../client/client'
-import { AcquireAttempt } from '../engine/acquire-attempt'
+import { AcquireAttempt } from '../engine/acquire'
 import type { AttemptOptions } from '../engine/lock-kind'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'

@@ -1,4 +1,4 @@
-import { decodeRelease, type ReleaseReply } from '../engine/lock-kind'
+import type { ReleaseReply } from '../engine/lock-kind'
 import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
@@ -6,6 +6,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { HashLockKind } from './hash-lock-kind'
+import { decodeRelease } from './named-lock'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
 const ALLOWANCE = 5_000

@@ -1,4 +1,4 @@
-import type { AcquireAttempt } from '../engine/acquire-attempt'
+import type { AcquireAttempt } from '../engine/acquire'
 import type { AttemptOptions, ReleaseReply } from '../engine/lock-kind'
 import type { RLock } from '../engine/rlock'
 import type { ScriptCall } from '../scripts/script-call'

@@ -201,11 +201,13 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await acquireAsAsked(this, () => lockArguments(first, unit), false))!.token
+    return (await acquireAsAsked(this, () => lockArguments(first, unit), false))!.hold.grant as number
   }
 
   async tryLockAndGetToken(...args: Parameters<typeof tryLockArguments>): Promise<number | undefined> {
-    return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.token
+    return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.hold.grant as
+      | number
+      | undefined
   }
 
   override async [ACQUIRE_FOR](...args: Parameters<ReentrantLock<FencedHold>[typeof ACQUIRE_FOR]>) {

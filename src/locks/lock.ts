@@ -1,8 +1,8 @@
-import { decodeAcquire } from '../engine/lock-kind'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import { HashLockKind } from './hash-lock-kind'
+import { decodeAcquire } from './named-lock'
 
 const HAND_OFF = script('lock/handoff', decodeAcquire)
 

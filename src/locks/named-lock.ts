@@ -1,19 +1,50 @@
 import type { Client } from '../client/client'
 import {
-  decodeAcquire,
-  decodeInspect,
-  decodeReenter,
-  decodeRelease,
   type LockState,
+  NOT_HELD,
   type Payload,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-kind'
-import { ownerField } from '../ownership/owner-field'
+import { ownersOfClient } from '../ownership/owner-field'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
-import type { Outcome } from '../waiting/attempt'
+import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
+
+/** The answers that are one number, by that number. */
+const PLAIN_REPLIES: readonly (ReleaseReply | undefined)[] = [
+  NOT_HELD,
+  { result: 'reduced', leaseEnd: undefined },
+  { result: 'freed', notified: 0 },
+  { result: 'freed', notified: undefined },
+]
+
+/**
+ * nil: acquired; a number: the remaining time to live in ms, -1 without expiry. The answer 0 to a handoff says that the giver
+ * did not hold the lock.
+ */
+export function decodeAcquire(raw: unknown): Outcome<undefined> {
+  return raw === null ? GRANTED : blocked(Number(raw))
+}
+
+function decodeReenter(raw: unknown): ReenterReply {
+  return { leaseEnd: Number(raw), grant: undefined }
+}
+
+export function decodeRelease(raw: unknown): ReleaseReply {
+  const plain = typeof raw === 'number' ? PLAIN_REPLIES[raw] : undefined
+  if (plain) return plain
+  const [answer, value] = raw as [number, number]
+  if (answer === 1) return { result: 'reduced', leaseEnd: value }
+  if (answer === 4) return { result: 'other-lease', leaseEnd: value }
+  return { result: 'freed', notified: value }
+}
+
+function decodeInspect(raw: unknown): LockState {
+  const [timeToLive, count, ...holders] = raw as [number, number, ...string[]]
+  return { timeToLive, count, holders }
+}
 
 /** The scripts that every kind of lock has: those of the kind whose folder in lua/ has this name. */
 export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-lock') {
@@ -37,6 +68,7 @@ export abstract class NamedLock {
   /** What the scripts that end holds take beside the lock: how its timeout keys are named. */
   protected readonly timeoutKeyParts: readonly string[] = []
   protected abstract readonly own: KindScripts
+  private readonly owners: string
 
   /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */
   constructor(
@@ -50,6 +82,7 @@ export abstract class NamedLock {
     // A list made by spreading has room for sixteen more elements, in each lock object.
     this.relatedIds = [objectId].concat(others)
     this.keys = this.guardedKeys = [key]
+    this.owners = ownersOfClient(client.clientId)
   }
 
   /** For messages. */
@@ -59,7 +92,7 @@ export abstract class NamedLock {
 
   /** The hash field that stands for one holder. */
   ownerField(threadId: number): string {
-    return ownerField(this.client.clientId, threadId)
+    return `${this.owners}${threadId}`
   }
 
   acquire(owner: string, lease: number, _companion?: string): ScriptCall<Outcome<Payload>> {

@@ -1,6 +1,6 @@
 import { checkOptions, describe, positive } from '../api/arguments'
 import type { Client } from '../client/client'
-import { AcquireAttempt } from '../engine/acquire-attempt'
+import { AcquireAttempt } from '../engine/acquire'
 import type { AttemptOptions } from '../engine/lock-kind'
 import { random } from '../util/random'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'

@@ -1,13 +1,7 @@
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
-import { AcquireAttempt } from '../engine/acquire-attempt'
-import {
-  type AttemptOptions,
-  decodeAcquire,
-  type LockKind,
-  type ReenterReply,
-  type ReleaseReply,
-} from '../engine/lock-kind'
+import { AcquireAttempt } from '../engine/acquire'
+import type { AttemptOptions, LockKind, ReenterReply, ReleaseReply } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
@@ -15,7 +9,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
-import { NamedLock, scriptsIn } from './named-lock'
+import { decodeAcquire, NamedLock, scriptsIn } from './named-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**

@@ -8,7 +8,7 @@ import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
 import type { HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedHold } from '../ownership/owned-hold'
-import { newThreadId } from '../ownership/process-state'
+import { processState } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
@@ -37,7 +37,7 @@ export interface MultiLockHold extends LockHold {
 export class MembersHold implements MultiLockHold, OwnedLevel {
   /** When its first member was asked for. The lease of that one ends first. */
   readonly granted: Moment
-  readonly threadId = newThreadId()
+  readonly threadId = processState.nextThreadId++
   /** All that its caller holds. */
   hold!: LevelsHold
   thread: LogicalThread | undefined

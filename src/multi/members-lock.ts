@@ -2,7 +2,13 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
+import {
+  ACQUIRE_FOR,
+  ASSERT_MAY_RELEASE,
+  HANDLE_OF,
+  LEVELS_OF,
+  RELEASE_LEVEL,
+} from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
 import type { BareLevels } from '../ownership/bare-levels'
 import type { Caller, HoldEntry } from '../ownership/caller'
@@ -81,6 +87,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
     bare?.add(level)
     hold.add(level, options.leaseTime, thread)
+    return level
+  }
+
+  /** A level over members is its own handle. */
+  [HANDLE_OF](level: MembersHold): MembersHold {
     return level
   }
 

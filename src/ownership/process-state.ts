@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What the package takes of a simulation (src/testing/simulation) while it runs, and not of this process. */
+/** What the package takes of a simulation (tools/simulator) while it runs, and not of this process. */
 export interface Simulated {
   /** From 0 up to 1. */
   random(): number
@@ -11,6 +11,7 @@ export interface Simulated {
 export interface ProcessState {
   /** Set while an event of a simulation runs. */
   simulated?: Simulated | undefined
+  /** The next thread id for the wire: the process uses each once. */
   nextThreadId: number
   /** The logical thread whose code runs; `logical-thread.ts` alone reads it. */
   readonly threads: AsyncLocalStorage<unknown>
@@ -23,8 +24,3 @@ const registry = globalThis as { [KEY]?: ProcessState }
 
 registry[KEY] ??= { nextThreadId: 1, threads: new AsyncLocalStorage() }
 export const processState: ProcessState = registry[KEY]
-
-/** A thread id for the wire. This process uses each id once. */
-export function newThreadId(): number {
-  return processState.nextThreadId++
-}

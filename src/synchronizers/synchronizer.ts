@@ -92,13 +92,12 @@ export function enter<Grant>(
   target = synchronizer.target,
 ): Promise<WaitResult<Grant>> {
   const { client } = synchronizer
-  const { queues } = client
   const { wanted } = attempt
   const waitTime = client.limitOf(wanted.waitTime)
   client.assertOpen()
   wanted.signal?.throwIfAborted()
-  if (waitTime === wanted.waitTime) return queues.acquire(target, attempt)
-  return queues.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } })).then((reply) => {
+  if (waitTime === wanted.waitTime) return client.acquire(target, attempt)
+  return client.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } })).then((reply) => {
     if (!reply) throw waitIsOver(synchronizer, waitTime)
     return reply
   })

@@ -1,4 +1,3 @@
-import type { EventOrigin } from '../api/events'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
@@ -12,8 +11,6 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
    * the same node.
    */
   readonly audienceIsKnown: boolean
-  /** For diagnostics. */
-  readonly origin: EventOrigin
 }
 
 type Freed = Pick<WaitTarget, 'relatedIds' | 'channel' | 'takesTurns' | 'allLeft'>
@@ -22,9 +19,9 @@ type Freed = Pick<WaitTarget, 'relatedIds' | 'channel' | 'takesTurns' | 'allLeft
 export class WaitQueues {
   private readonly queues = new Map<string, WaitQueue>()
   readonly selfWait: SelfDeadlockWarning
-  protected readonly environment: WaitEnvironment
+  private readonly environment: WaitEnvironment
 
-  constructor(protected readonly options: WaitQueuesOptions) {
+  constructor(private readonly options: WaitQueuesOptions) {
     const { clock, leases, clientId } = options
     this.selfWait = new SelfDeadlockWarning(clock, leases, clientId)
     this.environment = { ...options, selfWait: this.selfWait, queues: this.queues }

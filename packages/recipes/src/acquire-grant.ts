@@ -21,7 +21,7 @@ export async function acquire<Grant>(
     client.assertOpen()
     wanted.signal?.throwIfAborted()
     const attempt = new GrantAttempt(object, wanted, ask)
-    const reply = await client.queues.acquire(target, attempt)
+    const reply = await client.acquire(target, attempt)
     if (!reply) return undefined
     const { grant } = reply.value
     if (!isLeased(grant)) return { grant, lease: undefined }

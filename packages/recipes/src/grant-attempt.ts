@@ -1,10 +1,10 @@
 import {
   type AnyScriptCall,
   type Attempt,
-  newThreadId,
   type Orphan,
   type Outcome,
   ownerField,
+  processState,
   type ScriptCall,
   type Wanted,
 } from 'rlock/internal'
@@ -13,7 +13,7 @@ import type { LeasedObject } from './leased-object'
 
 /** One caller's attempt. Its owner is new, and all its tries have the same owner, so that they are granted once at most. */
 export class GrantAttempt<Grant> implements Attempt<Grant>, Grantee {
-  readonly threadId = newThreadId()
+  readonly threadId = processState.nextThreadId++
   readonly owner: string
   readonly wanted: Wanted & { readonly lease: number }
 

@@ -93,7 +93,7 @@ export class LeaderNotes {
       wanted: { waitTime, signal },
       send: (): ScriptCall<Outcome<Leader>> => client.scripts.run({ ...LOOK, decode }, keys, []),
     }
-    return (await client.queues.acquire(this.newTarget(), attempt))?.value.grant
+    return (await client.acquire(this.newTarget(), attempt))?.value.grant
   }
 
   /** Each observer has a queue of its own, because each has seen another leader last. */

@@ -11,7 +11,7 @@ const CYCLES = 120
 const ROUNDS = 3
 const CHANNELS = ['tracing:rlock:acquire:asyncEnd', 'tracing:rlock:hold:asyncEnd']
 /** The files that publish, and the module of Node below them. */
-const PUBLISHING = /(client\/diagnostics|leases\/lease-diagnostics)\.ts$|diagnostics_channel$/
+const PUBLISHING = /api\/diagnostics\.ts$|diagnostics_channel$/
 
 interface Node {
   readonly callFrame: { readonly url: string }

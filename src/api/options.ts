@@ -134,8 +134,10 @@ const SHORT_WATCHDOG = 1_000
 
 const LONGEST_LABEL = 200
 const KNOWN =
-  `redis credentials lockWatchdogTimeout waitTime maxHoldTime lockWatchdogBatchSize checkLockSyncedSlaves skipLockSyncedSlaves slavesSyncTimeout
-  unavailableAfter   shardedSubscriptionMode nameMapper label inspectable`.split(/\s+/)
+  `redis credentials lockWatchdogTimeout waitTime maxHoldTime lockWatchdogBatchSize checkLockSyncedSlaves
+  skipLockSyncedSlaves slavesSyncTimeout unavailableAfter shardedSubscriptionMode nameMapper label inspectable`.split(
+    /\s+/,
+  )
 
 /** Checks the options and fills in the defaults; throws TypeError or RangeError. */
 export function resolveOptions(options: RedissonOptions) {

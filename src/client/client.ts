@@ -8,8 +8,6 @@ import { OrphanReleaser } from '../leases/orphan-releaser'
 import { RecentReleases } from '../leases/recent-releases'
 import { HoldTable } from '../ownership/caller'
 import type { PublishCommand } from '../redis/listen/pubsub'
-import { subscribeRefused } from '../redis/reply/channel-rights'
-import { withoutSecrets } from '../redis/reply/errors'
 import { OutageReporter } from '../redis/reports/outage-reporter'
 import { ScriptExecutor } from '../scripts/executor'
 import type { ScriptTransport } from '../scripts/transport'
@@ -23,6 +21,7 @@ import { Subscriptions } from '../waiting/subscriptions'
 import { WaitQueues } from '../waiting/wait-queues'
 import { ANCESTOR_ACQUIRED, type WaitResult } from '../waiting/waiter'
 import { newClientId } from './client-id'
+import { ConnectionReports } from './connection-reports'
 import type { Connections, Server } from './connections'
 import { ClientEvents } from './event-emitter'
 import { Inspection } from './inspection'
@@ -62,11 +61,11 @@ export class Client {
   readonly explicitHolds: HoldTable = new HoldTable()
   readonly leases: LeaseMonitor
   readonly queues: WaitQueues
+  readonly events: ClientEvents
   readonly orphans: OrphanReleaser
   readonly permitsOut: PermitsOut = new PermitsOut()
   readonly recentReleases: RecentReleases
   readonly unpublishedReleases: UnpublishedReleases
-  readonly events: ClientEvents
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand
   readonly scripts: ScriptExecutor
@@ -85,56 +84,32 @@ export class Client {
     const { secrets } = server
     // Sockets and timers that are made here must not belong to the request or the thread that creates the client.
     return await outsideRequests(async () => {
-      let client: Client | undefined
-      const report = (error: Error) => client?.events.error(error)
-      const outages = new OutageReporter(clock, {
-        error: (error) => client?.events.error(client.events.ofServer(error)),
-        began: (error) => client?.events.emit('unavailable', { error: client.events.ofServer(error) }),
-        ended: (lasted) => client?.events.emit('available', { lasted }),
-      })
-      const refusals = new OutageReporter(clock, { error: report })
-      const connections = await server.connect({
-        clock,
-        outages,
-        error: report,
-        channels: {
-          message: (channel, text) => client?.subscriptions.message(channel, text),
-          confirmed: (channel) => {
-            refusals.answered()
-            client?.subscriptions.changed(channel)
-          },
-          broken: (channel) => client?.subscriptions.changed(channel),
-          error: (error, channel) => {
-            const isSharded = client?.publishCommand === 'spublish'
-            refusals.failed(subscribeRefused(channel, isSharded, withoutSecrets(error, secrets)))
-          },
-        },
-        inspected: options.inspectable ? (text) => client?.inspection.answer(text) : undefined,
-        newServer: () => client?.leases.renewAll(),
-        replicated: (server, by) => client?.recentReleases.replicated(server, by),
-        replicasCutOff: () => client?.replicasCutOff(),
-      })
-      client = new Client(clientId, options, connections, outages, { ...internals, clock, secrets })
+      const events = new ClientEvents({ clientId, address: server.address })
+      const reports = new ConnectionReports(clock, events, secrets, options.inspectable)
+      const connections = await server.connect(reports)
+      const client = new Client(clientId, options, connections, reports, { ...internals, clock, secrets })
+      reports.parts = client
       return client
     })
   }
 
   private readonly inspection: Inspection
-  private readonly subscriptions: Subscriptions
+  readonly subscriptions: Subscriptions
   private readonly sections = new Set<Promise<unknown>>()
 
   private constructor(
     readonly clientId: string,
     readonly options: ResolvedOptions,
     readonly connections: Connections,
-    private readonly outages: OutageReporter,
+    private readonly reports: ConnectionReports,
     internals: ClientInternals & Pick<Server, 'clock' | 'secrets'>,
   ) {
     const { clock } = internals
-    const { hasReplicas, identity, isCluster, publishCommand, transport } = connections
-    const label = `${clientId}, server ${identity.address}`
-    const origin = { clientId, address: identity.address }
-    this.events = new ClientEvents(origin)
+    const { hasReplicas, isCluster, publishCommand, transport } = connections
+    const { events, outages } = reports
+    const { origin } = events
+    const label = `${clientId}, server ${origin.address}`
+    this.events = events
     this.clock = clock
     this.publishCommand = publishCommand
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
@@ -245,7 +220,7 @@ export class Client {
       withTimeout(this.settled(), SETTLED_WITHIN, this.clock, () => {}),
     ])
     this.isClosed = true
-    this.outages.close()
+    this.reports.outages.close()
     this.leases.stop()
     this.recentReleases.close()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
@@ -254,7 +229,16 @@ export class Client {
     this.connections.close()
   }
 
-  private replicasCutOff() {
+  /** A server may go on from now on that lacks what the last one had. */
+  newServer(): void {
+    this.leases.renewAll()
+  }
+
+  answerInspector(request: string) {
+    return this.inspection.answer(request)
+  }
+
+  replicasCutOff(): void {
     if (this.renewalsAcknowledged && !this.isClosed) this.leases.countFromReplicas()
   }
 

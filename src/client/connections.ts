@@ -10,6 +10,8 @@ import type { Clock } from '../util/clock'
 export interface Server {
   /** The clock of its clients, unless a test provides another one. */
   readonly clock: Clock
+  /** The address and the database as the options say. Two clients of one server may have different ones. */
+  readonly address: string
   /** Credentials, which no error may contain. */
   readonly secrets: readonly string[]
   /** Rejects with RedisUnavailableError or RedisRefusedError; then it leaves no connection open. */

@@ -5,7 +5,7 @@ import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { CommandConnection } from '../redis/send/command-connection'
 import { warnIfUnfenced } from '../redis/send/fences'
 import { named } from '../redis/target/connection-name'
-import { loggingIn, resolveTarget } from '../redis/target/target'
+import { addressAndDatabase, loggingIn, resolveTarget } from '../redis/target/target'
 import { systemClock } from '../util/clock'
 import type { Server } from './connections'
 
@@ -16,6 +16,7 @@ export function serverOf(options: ResolvedOptions, clientId: string): Server {
   const target = named(loggingIn(resolveTarget(options.redis), options.credentials), `rlock:${clientId}`)
   return {
     clock: systemClock,
+    address: addressAndDatabase(target),
     secrets: target.secrets,
     async connect(client) {
       const { clock } = client

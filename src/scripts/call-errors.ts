@@ -70,5 +70,6 @@ function missingKeyRights([key = '', ...companions]: readonly string[], cause: E
   const patterns = companions.map((companion) =>
     companion.startsWith(beside) ? `${beside}*` : companion.replace(CLIENT_ID, ':*'),
   )
-  return `The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${quote(pattern).slice(1, -1)}`).join(' and ')}.`
+  const needed = Array.from(new Set([key, ...patterns]), (each) => `~${quote(each).slice(1, -1)}`)
+  return `The user needs ${needed.join(' and ')}.`
 }

@@ -13,8 +13,8 @@ export function refuseLazy(result: unknown): void {
     ? ['an Observable', 'return lastValueFrom(observable)']
     : ['a stream or an async iterator', 'read it with for await in the function']
   const error = new TypeError(
-    `the function returned ${what}, whose work begins only when it is read, after the release: ${advice}. The value is the ` +
-      '`result` of this error',
+    `the function returned ${what}, whose work begins only when it is read, after the release: ${advice}. ` +
+      'The value is the `result` of this error',
   )
   throw Object.assign(error, { result })
 }

@@ -81,6 +81,7 @@ class InMemory implements InMemoryRedis {
     this.server = new InMemoryServer(this.clock)
     this[IN_PROCESS_SERVER] = {
       clock: this.clock,
+      address: 'in memory',
       secrets: [],
       connect: (client) => this.connect(client),
     }

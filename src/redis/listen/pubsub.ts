@@ -36,9 +36,10 @@ export async function choosePublish(
     if (/\bunknown (\w+ )?(sub)?command\b/i.test(message)) return 'publish'
     if (!/^NOPERM\b/.test(message)) throw unavailable(error, target)
     throw new RedisRefusedError(
-      `Redis at ${target.description} refused PUBSUB SHARDNUMSUB: ${message}. The shardedSubscriptionMode 'AUTO' ` +
-        'uses it to find out whether the cluster has sharded pub/sub. Grant the user +pubsub|shardnumsub, or set ' +
-        "shardedSubscriptionMode to 'ON' (sharded, Redis 7.0 and later) or 'OFF', the same for every client.",
+      `Redis at ${target.description} refused PUBSUB SHARDNUMSUB: ${message}. The ` +
+        "shardedSubscriptionMode 'AUTO' uses it to find out whether the cluster has sharded pub/sub. Grant " +
+        "the user +pubsub|shardnumsub, or set shardedSubscriptionMode to 'ON' (sharded, Redis 7.0 and later) " +
+        "or 'OFF', the same for every client.",
       message,
       { cause },
     )

@@ -102,7 +102,8 @@ export function isDeclined(error: unknown): boolean {
 
 function tlsFailed(message: string, code: string): string {
   const isCertificate = /CERT|SELF_SIGNED|ISSUER/.test(code)
-  return `${TLS_FAILED}${message}${isCertificate ? ' (where certificates change, give tls as a function)' : ''}`
+  const advice = isCertificate ? ' (where certificates change, give tls as a function)' : ''
+  return TLS_FAILED + message + advice
 }
 
 /**

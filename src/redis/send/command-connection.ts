@@ -24,7 +24,7 @@ import { openChecked } from '../connect/node-connection'
 import { reconnectUnless } from '../connect/reconnect'
 import { classify, isClusterDown, isLogin, withoutSecrets } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
-import type { RedisTarget } from '../target/target'
+import { addressAndDatabase, type RedisTarget } from '../target/target'
 import type { BrokenConnection } from './fence-states'
 import { Fences } from './fences'
 import { type Answered, encode, RawCommand, rawCommandsWork } from './raw-command'
@@ -71,8 +71,8 @@ export class CommandConnection {
     const { redis, target } = this
     const { db = 0 } = target.options
     return {
-      /** The address and the database in the options of the client. Two clients of one server may have different addresses. */
-      address: `${target.description}/${db}`,
+      /** Two clients of one server may have different addresses. */
+      address: addressAndDatabase(target),
       db,
       /**
        * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another

@@ -16,10 +16,9 @@ const ADDRESS = ['host', 'port', 'path']
 // commands are sent, and the client decides that itself. A commandTimeout, a key prefix or reads from replicas would break
 // locks, and after a retry strategy that gives up the client would never reconnect.
 const CONNECTION = LOGIN_OPTIONS.concat(
-  `connectionName clientInfoTag sentinelUsername sentinelPassword keepAlive connectTimeout sentinelCommandTimeout noDelay
-  enableTLSForSentinelMode updateSentinels enableReadyCheck family db sentinelTLS sentinelMaxConnections natMap Connector`.split(
-    /\s+/,
-  ),
+  `connectionName clientInfoTag sentinelUsername sentinelPassword keepAlive connectTimeout sentinelCommandTimeout
+  noDelay enableTLSForSentinelMode updateSentinels enableReadyCheck family db sentinelTLS
+  sentinelMaxConnections natMap Connector`.split(/\s+/),
 )
 
 /** Checks of values that ioredis would take in silence: it would connect to another server, or not in time. */
@@ -44,10 +43,12 @@ for (const time of [
   Object.assign(CHECKS, { [time]: check.whole(0, Number.MAX_SAFE_INTEGER) })
 
 const IGNORED = `autoPipeliningIgnoredCommands autoResendUnfulfilledCommands autoResubscribe blockingTimeout
-  blockingTimeoutGrace commandQueue commandTimeout disableClientInfo disconnectTimeout enableAutoPipelining enableOfflineQueue
-  failoverDetector himportFieldsets keyPrefix lazyConnect maxLoadingRetryTime maxRetriesPerRequest monitor offlineQueue
-  preferredSlaves protocol readOnly reconnectOnError replyMapping retryStrategy role scripts sentinelReconnectStrategy
-  sentinelRetryStrategy showFriendlyErrorStack socketTimeout stringNumbers`.split(/\s+/)
+  blockingTimeoutGrace commandQueue commandTimeout disableClientInfo disconnectTimeout enableAutoPipelining
+  enableOfflineQueue failoverDetector himportFieldsets keyPrefix lazyConnect maxLoadingRetryTime
+  maxRetriesPerRequest monitor offlineQueue preferredSlaves protocol readOnly reconnectOnError replyMapping
+  retryStrategy role scripts sentinelReconnectStrategy sentinelRetryStrategy showFriendlyErrorStack socketTimeout stringNumbers`.split(
+  /\s+/,
+)
 
 const IGNORED_OF_CLUSTER =
   `clusterNodeRetryStrategy clusterRetryStrategy enableReadyCheck maxRedirections retryDelayOnClusterDown

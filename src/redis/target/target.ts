@@ -114,6 +114,11 @@ function usesTls({ tls, enableTLSForSentinelMode: given }: RedisOptions, isWritt
   return !!tls
 }
 
+/** The address and the database as the options say. */
+export function addressAndDatabase({ description, options }: RedisTarget): string {
+  return `${description}/${options.db ?? 0}`
+}
+
 /** The target whose connections ask for credentials when they open. */
 export function loggingIn(target: RedisTarget, credentials: (() => unknown) | undefined): RedisTarget {
   if (!credentials) return target

@@ -38,6 +38,7 @@ export function simulatedSource(
 ): InProcessServer {
   const source: Server = {
     clock: process,
+    address: server.name,
     secrets: [],
     connect: (client) => connect(server, process, client, opened),
   }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { expect } from 'chai'
 import { uniqueName } from '../test/kit/clients'
 import { describeWithJava, javaBenchWorker, REDISSON_VERSIONS } from '../test/kit/java'
-import { type Standalone, startCluster, startStandalone } from '../test/kit/servers/index'
+import { ownServer, startCluster } from '../test/kit/servers/index'
 
 interface CallersResult {
   readonly sections: number
@@ -24,13 +24,7 @@ interface HandoffResult {
 const SHORT = { subject: 'java', warmupMs: 300, measureMs: 300, holdMs: 0 }
 
 describeWithJava('Java as a worker of the bench', () => {
-  let server: Standalone
-
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
+  const server = ownServer()
 
   it('The Java worker of the bench sends callers through locks and counts in the window', async () => {
     const locks = [uniqueName(), uniqueName()]

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RedissonOptions } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, sharedCluster, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, sharedCluster, waitUntil } from '../kit/servers/index'
 
 interface Answer {
   readonly client: string
@@ -15,13 +15,9 @@ interface Answer {
 
 describe('A client that answers inspectors', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
   let listener: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     listener = await openRedis(server.url)
   })

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { RedisRefusedError, Redisson } from '../../src/index'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone, waitUntil, withClient } from '../kit/servers/index'
+import { ownServer, waitUntil, withClient } from '../kit/servers/index'
 
 const PASSWORD = 's3cret/p:ss word'
 const WRONG = 'wr0ng-p@ssword'
@@ -25,15 +25,11 @@ function expectNoSecret(text: string, what: string) {
 }
 
 describe('A password or URL appears in no error, event, warning or log (D7)', () => {
-  let server: Standalone
+  const server = ownServer({ requirepass: PASSWORD })
   let printed: string[]
   const originals = { out: process.stdout.write, err: process.stderr.write }
   const note = (warning: Error) => printed.push(shown(warning))
 
-  before(async () => {
-    server = await startStandalone({ requirepass: PASSWORD })
-  })
-  after(() => server.stop())
   beforeEach(() => {
     printed = []
     process.on('warning', note)

@@ -6,13 +6,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis } from '../kit/clients'
 import { examples } from '../kit/docs/pages'
-import {
-  type Standalone,
-  startCluster,
-  startSentinel,
-  startStandalone,
-  withClient,
-} from '../kit/servers/index'
+import { ownServer, startCluster, startSentinel, withClient } from '../kit/servers/index'
 
 /** The user of docs/operations/security.md, who has these rights and no others. */
 const LUA = join(__dirname, '../../lua')
@@ -21,13 +15,9 @@ const [RIGHTS, IN_A_CLUSTER, OF_SENTINELS, TO_LOOK, TO_FREE] = examples('acl').m
 ) as [string[], string[], string[], string[], string[]]
 
 describe('The rights that docs/operations/security.md lists', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
     await redis.call('ACL', 'SETUSER', 'rlock', 'reset', 'on', '>secret', ...RIGHTS)

@@ -3,13 +3,7 @@ import { expect } from 'chai'
 import type { LockHold, LockLostEvent, Redisson } from '../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
-import {
-  type ClusterSetup,
-  type Standalone,
-  startCluster,
-  startStandalone,
-  waitUntil,
-} from '../kit/servers/index'
+import { type ClusterSetup, ownServer, startCluster, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 const WATCHDOG = 90_000
@@ -17,13 +11,7 @@ const WATCHDOG = 90_000
 const LONG_BEFORE_ITS_TURN = 15_000
 
 describe('a holder whose connection came back', () => {
-  let server: Standalone
-
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
+  const server = ownServer()
 
   afterEach(async () => {
     await closeAll()

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** ms */
 const LEASE = 1_500
@@ -51,13 +51,9 @@ const ASKED: Record<
 }
 
 describe('A right that is missing inside a script', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '~*', '&*', '+@all')

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { LockHold, LockLostEvent } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { type Standalone, sharedSentinel, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, sharedSentinel, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
 
 const WATCHDOG = 3_000
@@ -11,15 +11,10 @@ const WATCHDOG = 3_000
 const RENEWED = WATCHDOG / 3 + 2_000
 
 describe('A renewed lock that is taken away on the server', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
   // Databases are flushed here, so no other file uses this server.
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   beforeEach(async () => {
     redis = await openRedis(server.url)

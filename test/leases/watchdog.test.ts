@@ -3,20 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { ownServer } from '../kit/servers/index'
 import { type ScriptCounter, tapped } from '../kit/tapped-transport'
 
 const WATCHDOG = 900
 
 describe('the watchdog', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
-
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   beforeEach(async () => {
     redis = await openRedis(server.url)

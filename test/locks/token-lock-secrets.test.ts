@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
 
 /** Everything a logger could make of a value. */
@@ -18,7 +18,7 @@ function shown(value: unknown): string {
 }
 
 describe('A token of a token lock appears in no event, error, warning or log', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let name: string
   let seen: string[]
@@ -26,10 +26,6 @@ describe('A token of a token lock appears in no event, error, warning or log', (
   const note = (warning: Error) => seen.push(shown(warning))
   const originals = { out: process.stdout.write, err: process.stderr.write }
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
     name = uniqueName('secret')

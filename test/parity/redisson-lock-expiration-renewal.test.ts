@@ -2,20 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson, type RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection } from '../kit/clients'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { ownServer } from '../kit/servers/index'
 
 const WATCHDOG_MS = 500
 
 /** Redisson's own tests of renewal, the server restarted without its data amid them; see redisson-lock.test.ts. */
 describe("Redisson's tests of the renewal of leases", () => {
-  let server: Standalone
+  const server = ownServer()
   let redisson: Redisson
-
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   beforeEach(async () => {
     redisson = await createRedisson({

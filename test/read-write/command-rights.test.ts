@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** Commands of the scripts; each is refused in turn, so that the script ends in the middle. */
 const COMMANDS = ['hset', 'hincrby', 'hexists', 'hlen', 'hget', 'set', 'pexpire', 'pttl', 'hdel', 'del']
@@ -10,14 +10,10 @@ const COMMANDS = ['hset', 'hincrby', 'hexists', 'hlen', 'hget', 'set', 'pexpire'
 const SOON = 5_000
 
 describe('A right to a command that a read-write lock misses for a while', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let locks: RLock[]
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   afterEach(closeAll)
   beforeEach(async () => {
     redis = await openRedis(server.url)

@@ -2,16 +2,12 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { ownServer } from '../kit/servers/index'
 
 describe('The keys beside a read-write lock', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })

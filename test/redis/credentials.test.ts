@@ -8,11 +8,10 @@ import { queueSleeps } from '../kit/queues'
 import {
   type Address,
   type ClusterSetup,
+  ownServer,
   type SentinelSetup,
-  type Standalone,
   startCluster,
   startSentinel,
-  startStandalone,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -76,13 +75,9 @@ async function throughTwoPasswords(
 }
 
 describe('Credentials that a function returns', () => {
-  let server: Standalone
+  const server = ownServer({ config: [USER] })
 
-  before(async () => {
-    server = await startStandalone({ config: [USER] })
-  })
   afterEach(closeAll)
-  after(() => server.stop())
 
   const address = () => ({ host: server.host, port: server.port })
   const reset = () => rotate([server], 'password-0')

@@ -9,10 +9,9 @@ import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../k
 import { connected, provesLocking, through } from '../kit/proves-locking'
 import {
   type Address,
-  type Standalone,
+  ownServer,
   sharedCluster,
   sharedSentinel,
-  startStandalone,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -41,17 +40,13 @@ for (const [version, library] of [
   [6, redis6 as unknown as typeof redis5],
 ] as const)
   describe(`A client of node-redis ${version}`, () => {
-    let server: Standalone
+    const server = ownServer({ config: [USER] })
     const opened: { isOpen: boolean; destroy(): void }[] = []
 
-    before(async () => {
-      server = await startStandalone({ config: [USER] })
-    })
     afterEach(async () => {
       await closeAll()
       for (const client of opened.splice(0)) if (client.isOpen) client.destroy()
     })
-    after(() => server.stop())
 
     const socketOf = ({ host, port }: Address) => ({ host, port })
     const url = () => `redis://app:${encodeURIComponent(login.password)}@${server.host}:${server.port}/3`

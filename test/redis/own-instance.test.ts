@@ -5,7 +5,7 @@ import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { connected, provesLocking, through } from '../kit/proves-locking'
 import { closeProxies, openProxy } from '../kit/proxies'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** Counts the commands that somebody sends on the instance. */
 function countingCommands(instance: Redis): () => number {
@@ -23,18 +23,14 @@ function listenersOf(instance: Redis) {
 }
 
 describe("A caller's own ioredis instance", () => {
-  let server: Standalone
+  const server = ownServer({ requirepass: 'secret' })
   const opened: { disconnect(): void }[] = []
 
-  before(async () => {
-    server = await startStandalone({ requirepass: 'secret' })
-  })
   afterEach(async () => {
     await closeAll()
     for (const instance of opened.splice(0)) instance.disconnect()
     await closeProxies()
   })
-  after(() => server.stop())
 
   function own(options: Partial<RedisOptions> = {}): Redis {
     const { host, port } = server

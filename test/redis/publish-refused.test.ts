@@ -5,6 +5,7 @@ import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import {
   type ClusterSetup,
   needs,
+  ownServer,
   type Standalone,
   startCluster,
   startStandalone,
@@ -39,14 +40,10 @@ function warnings(code: string) {
 }
 
 describe('A PUBLISH that the server refuses', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let publishing: ReturnType<typeof warnings>
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
     publishing = warnings('RLOCK_PUBLISH_REFUSED')

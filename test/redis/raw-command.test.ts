@@ -8,14 +8,7 @@ import type { ScriptTransport } from '../../src/scripts/transport'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { closeProxies, openProxy } from '../kit/proxies'
-import {
-  type ClusterSetup,
-  type Standalone,
-  startCluster,
-  startStandalone,
-  waitUntil,
-  withClient,
-} from '../kit/servers/index'
+import { type ClusterSetup, ownServer, startCluster, waitUntil, withClient } from '../kit/servers/index'
 
 const UNKNOWN = '0'.repeat(40)
 
@@ -25,13 +18,9 @@ const usesFastPath = (redisson: Redisson) =>
 const withoutFastPath = (transport: ScriptTransport) => Object.assign(transport, { usesFastPath: false })
 
 describe('Raw commands', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })

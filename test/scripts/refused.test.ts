@@ -4,20 +4,16 @@ import { RedisRefusedError, RedissonError } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, startStandalone, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
 
 /** Far less than the ten seconds for which a call tries a server that is away. */
 const AT_ONCE = 3_000
 
 describe('What the server refuses is a RedisRefusedError, at once', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })

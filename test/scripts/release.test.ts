@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { closeAll, openRedis, uniqueName } from '../kit/clients'
-import { needs, type Standalone, startStandalone } from '../kit/servers/index'
+import { needs, ownServer } from '../kit/servers/index'
 
 const NOT_HELD = 0
 const FREED = 2
@@ -11,15 +11,11 @@ const FREED_UNTOLD = 3
 const OWNER = 'this-client:1'
 
 describe('Answers of lock/release.lua', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let name: string
 
   // Users are changed here, so the server is ours alone.
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
 
   beforeEach(async () => {
     redis = await openRedis(server.url)

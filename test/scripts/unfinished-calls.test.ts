@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type Clock, systemClock } from '../../src/util/clock'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 /** How long a PING may take, in ms (health-check.ts). */
@@ -26,12 +26,9 @@ class PingClock implements Clock {
 }
 
 describe('A call that its caller has given up', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
@@ -39,7 +36,6 @@ describe('A call that its caller has given up', () => {
     await server.resume()
     await closeAll()
   })
-  after(() => server.stop())
 
   it('A silent connection is cut though its call was given up, and the grant is released', async () => {
     const clock = new PingClock()

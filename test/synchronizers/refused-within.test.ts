@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** Every command of the scripts of semaphores and latches, but PUBLISH. */
 const COMMANDS =
@@ -87,13 +87,9 @@ const CHANGES: readonly Change[] = [
 ]
 
 describe('A refusal in the middle of a script of a semaphore or a latch', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })

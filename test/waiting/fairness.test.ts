@@ -8,7 +8,7 @@ import { ForeignLock } from '../kit/foreign-lock'
 import { internalsOf } from '../kit/internals'
 import { stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
-import { type Standalone, sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, sharedStandalone, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
 
 /** Of what a process would get if all got the same. */
@@ -124,17 +124,12 @@ describe('Each process gets its share of a contended lock', () => {
 })
 
 describe('A client that does not wait', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let clock: VirtualClock
   let redisson: Redisson
 
   // Commands are counted here, so no other client may send any.
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   beforeEach(async () => {
     redis = await openRedis(server.url)

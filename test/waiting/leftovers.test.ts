@@ -4,17 +4,12 @@ import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../k
 import { ForeignLock } from '../kit/foreign-lock'
 import { leftIn } from '../kit/left-in'
 import { killPrograms, Program } from '../kit/program'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 describe('What is left when the last waiter and hold have gone', () => {
-  let server: Standalone
+  const server = ownServer()
 
   // All its channels are counted, so no other client may subscribe.
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   afterEach(async () => {
     await killPrograms()

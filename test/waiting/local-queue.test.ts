@@ -4,20 +4,15 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 const LEASE = 60_000
 
 describe('the waiters of one process', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
   // Commands are counted here, so no other client may send any.
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   beforeEach(async () => {
     redis = await openRedis(server.url)

@@ -3,21 +3,16 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 const LEASE = 60_000
 const PROMPTLY = 5_000
 
 describe('waiting while messages cannot arrive', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
   // Connections are killed and users changed here, so the server is ours alone.
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   beforeEach(async () => {
     redis = await openRedis(server.url)

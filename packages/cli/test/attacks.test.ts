@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
-import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { killRuns, rlock, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
@@ -19,13 +19,9 @@ const EVIL = [
 
 describe('The command rlock and data that attacks it', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })

@@ -3,13 +3,7 @@ import type { Redis } from 'ioredis'
 import { luaSources } from 'rlock/internal'
 import { closeAll, openRedis } from '../../../test/kit/clients'
 import { examples } from '../../../test/kit/docs/pages'
-import {
-  needs,
-  type Standalone,
-  startCluster,
-  startStandalone,
-  withClient,
-} from '../../../test/kit/servers/index'
+import { needs, ownServer, startCluster, withClient } from '../../../test/kit/servers/index'
 import { Connection } from '../src/connection'
 import { commandsOf } from '../src/doctor/needs'
 import { rights } from '../src/doctor/rights'
@@ -24,13 +18,9 @@ const NOT_CHECKED =
 
 describe('rlock doctor and the rights of a user', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })

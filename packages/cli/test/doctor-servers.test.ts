@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection } from '../../../test/kit/clients'
 import { startClusterProxy } from '../../../test/kit/cluster-proxy'
 import {
+  ownServer,
   type Standalone,
   serverHas,
   sharedCluster,
@@ -19,12 +20,8 @@ const idsOf = (found: { readonly json: { readonly id: string }[] }) => found.jso
 
 describe('rlock doctor and servers that are not as they should be', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer({ config: HEALTHY })
 
-  before(async () => {
-    server = await startStandalone({ config: HEALTHY })
-  })
-  after(() => server.stop())
   afterEach(killRuns)
   afterEach(closeAll)
 

@@ -7,11 +7,10 @@ import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/k
 import {
   type Ability,
   needs,
-  type Standalone,
+  ownServer,
   startCluster,
   startProxy,
   startSentinel,
-  startStandalone,
   waitUntil,
 } from '../../../test/kit/servers/index'
 import manifest from '../package.json'
@@ -146,12 +145,8 @@ const PLANTED: readonly Plant[] = [
 
 describe('rlock doctor', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer({ config: HEALTHY })
 
-  before(async () => {
-    server = await startStandalone({ config: HEALTHY })
-  })
-  after(() => server.stop())
   afterEach(killRuns)
   afterEach(closeAll)
   afterEach(async () => (await openRedis(server.url)).flushall())

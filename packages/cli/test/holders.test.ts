@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { readTimeoutParts } from 'rlock/internal'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
-import { type Standalone, startStandalone } from '../../../test/kit/servers/index'
+import { ownServer } from '../../../test/kit/servers/index'
 import { mends } from '../src/doctor/check'
 import { killRuns, rlock } from './cli'
 
@@ -11,13 +11,9 @@ const owner = (at: number) => `${JAVA}:${at}`
 
 describe('The command rlock and many holders', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
     await redis.flushall()

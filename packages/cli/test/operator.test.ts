@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import type { Redisson } from 'rlock'
 import { closeAll, createRedisson, openRedis } from '../../../test/kit/clients'
 import { examples } from '../../../test/kit/docs/pages'
-import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { killRuns, rlock, start } from './cli'
 
 const [, , , TO_LOOK, TO_FREE] = examples('acl').map(({ code }) => code.split(/\s+/)) as string[][]
@@ -29,13 +29,9 @@ async function holdAll(client: Redisson): Promise<string[]> {
 
 describe('rlock and the user for operators of docs/operations/security.md', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
     await redis.flushall()

@@ -1,17 +1,13 @@
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { killPrograms, Program } from '../../../test/kit/program'
-import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { killRuns, rlock } from './cli'
 
 describe('rlock show', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   afterEach(killRuns)
   afterEach(killPrograms)
   afterEach(closeAll)

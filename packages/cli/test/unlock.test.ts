@@ -1,19 +1,15 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
-import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { hasTerminal, killRuns, onTerminal, rlock } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 
 describe('rlock unlock', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   afterEach(killRuns)
   afterEach(closeAll)
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { killPrograms, Program } from '../../../test/kit/program'
-import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { parseSubkeys } from '../src/notifications'
 import { killRuns, type Run, start } from './cli'
 
@@ -11,13 +11,9 @@ const RLOCK = '0b6d2a3e-1111-8222-8333-944444444444'
 
 describe('rlock watch', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })

@@ -4,14 +4,7 @@ import { Redis } from 'ioredis'
 import { RedisUnavailableError } from '../../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../kit/clients'
 import { closeProxies, openProxy } from '../../kit/proxies'
-import {
-  needs,
-  type Standalone,
-  startStandalone,
-  waitUntil,
-  withClient,
-  without,
-} from '../../kit/servers/index'
+import { needs, ownServer, waitUntil, withClient, without } from '../../kit/servers/index'
 import { openStandalone, type Setting } from '../lost-replies/setting'
 import { isFree, KINDS, keysOf, LateLink } from './link'
 
@@ -206,16 +199,12 @@ describe('A connection that broke with commands in flight', () => {
 })
 
 describe('A connection that broke and whose server was restarted', () => {
-  let server: Standalone
+  const server = ownServer()
 
-  before(async () => {
-    server = await startStandalone()
-  })
   afterEach(async () => {
     await closeAll()
     await closeProxies()
   })
-  after(() => server.stop())
 
   // Ids begin anew, and after so few connections somebody else has the one that broke.
   it('A restart of the server leads to no kill of another connection of the same id', async () => {

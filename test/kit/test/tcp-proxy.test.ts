@@ -1,19 +1,13 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { type Standalone, startProxy, startStandalone, type TcpProxy, waitUntil } from '../servers/index'
+import { ownServer, startProxy, type TcpProxy, waitUntil } from '../servers/index'
 import { closeClients, connectTo, rejects, staysSilent } from '../servers/test-clients'
 
 describe('A proxy', () => {
-  let server: Standalone
+  const server = ownServer()
   let proxy: TcpProxy
   let client: Redis
   let direct: Redis
-
-  before(async () => {
-    server = await startStandalone()
-  })
-
-  after(() => server.stop())
 
   beforeEach(async () => {
     proxy = await startProxy(server)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
-import { type Standalone, startStandalone, waitUntil } from '../../../../test/kit/servers/index'
+import { ownServer, startStandalone, waitUntil } from '../../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../../test/kit/servers/left-behind'
 import type { PageRow } from '../../src/page/view'
 import { killRuns, start } from '../cli'
@@ -20,12 +20,8 @@ interface Answer {
 
 describe('rlock page', function () {
   this.timeout(60_000)
-  let server: Standalone
+  const server = ownServer()
 
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
   afterEach(killRuns)
   afterEach(closeAll)
 

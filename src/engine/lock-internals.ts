@@ -4,7 +4,6 @@
  */
 export const ACQUIRE_FOR: unique symbol = Symbol('acquireFor')
 export const ASSERT_MAY_RELEASE: unique symbol = Symbol('assertMayRelease')
-export const COUNT_OF: unique symbol = Symbol('countOf')
 export const HANDLE_OF: unique symbol = Symbol('handleOf')
 export const LEVELS_OF: unique symbol = Symbol('levelsOf')
 export const RELEASE_LEVEL: unique symbol = Symbol('releaseLevel')

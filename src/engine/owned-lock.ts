@@ -30,14 +30,7 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { timedOut } from '../waiting/wait-errors'
-import {
-  ACQUIRE_FOR,
-  ASSERT_MAY_RELEASE,
-  COUNT_OF,
-  HANDLE_OF,
-  LEVELS_OF,
-  RELEASE_LEVEL,
-} from './lock-internals'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
 import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
 
@@ -48,16 +41,11 @@ interface HandleOf<H extends OwnedHold<any>> extends LockHold {
   readonly level: LevelOf<H>
 }
 
-const BARE_LEVELS = Symbol('bareLevels')
-const CALLER = Symbol('caller')
-const RELEASE_FOR = Symbol('releaseFor')
-const TIMED_OUT = Symbol('timedOut')
-
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
 export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleOf<H>> {
   /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
-  private readonly unscoped = new BareLevels<LevelOf<H>>()
+  readonly unscoped = new BareLevels<LevelOf<H>>()
   /** How many calls without a scope are acquiring the lock through this object. */
   acquiring = 0
 
@@ -78,9 +66,9 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   ): Promise<LevelOf<H> | undefined>
   /** The right to release this level, for a caller that asked for it. */
   abstract [HANDLE_OF](level: LevelOf<H>): Handle
-  protected abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
+  abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
   /** How many levels a live hold has. */
-  protected abstract [LEVELS_OF](hold: H): Promise<number>
+  abstract [LEVELS_OF](hold: H): Promise<number>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
     await acquireAsAsked(this, () => lockArguments(first, unit), false)
@@ -111,7 +99,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     } finally {
       if (!hold) thread.end()
     }
-    if (!hold) throw this[TIMED_OUT](given.waitTime)
+    if (!hold) throw timedOutFor(this, given.waitTime)
     return await disposeAfter(hold, () => thread.run(() => fn(hold)), LockLostError)
   }
 
@@ -119,7 +107,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     assertHasLock(this)
     const { threadId: explicit, signal } = unlockOptions(options)
     this[ASSERT_MAY_RELEASE]()
-    const released = this[RELEASE_FOR](explicit)
+    const released = releaseFor(this, explicit)
     await (signal ? unlessAborted(released, signal) : released)
   }
 
@@ -129,62 +117,74 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   }
 
   async isHeldByCurrentThread(): Promise<boolean> {
-    return (await this[COUNT_OF](undefined)) > 0
+    return (await countOf(this, undefined)) > 0
   }
 
   async isHeldByThread(id: number): Promise<boolean> {
     const explicit = threadId(id)
     if (explicit === undefined) throw new TypeError('isHeldByThread expects a threadId')
-    return (await this[COUNT_OF](explicit)) > 0
+    return (await countOf(this, explicit)) > 0
   }
+}
 
-  /** How many levels this caller has; those of another thread that is inside its hold count. */
-  protected async [COUNT_OF](explicit: number | undefined): Promise<number> {
-    this.client.assertNotClosed()
-    const caller = this[CALLER](explicit)
-    const { objectId } = this.subject
-    const hold = caller.isScoped
-      ? caller.holdOf(objectId)
-      : (caller.bareLevel(objectId, this.unscoped)?.level?.hold as H | undefined)
-    return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
-  }
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels and handles of its own.
+type LockOf<H extends OwnedHold<any>> = OwnedLock<H, any>
 
-  /** What an `unlock()` of a caller without a scope ends. */
-  [BARE_LEVELS](caller: Caller<H>): BareLevels<LevelOf<H>> {
-    return caller.bareLevels?.(this.subject.objectId) ?? this.unscoped
-  }
+/** How many levels this caller has; those of another thread that is inside its hold count. */
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+export async function countOf<H extends OwnedHold<any>>(
+  lock: LockOf<H>,
+  explicit: number | undefined,
+): Promise<number> {
+  lock.client.assertNotClosed()
+  const caller = callerOf(lock, explicit)
+  const { objectId } = lock.subject
+  const hold = caller.isScoped
+    ? caller.holdOf(objectId)
+    : (caller.bareLevel(objectId, lock.unscoped)?.level?.hold as H | undefined)
+  return hold?.checkLive() ? await lock[LEVELS_OF](hold) : 0
+}
 
-  [CALLER](explicit: number | undefined): Caller<H> {
-    const { client } = this
-    if (explicit !== undefined) return explicitCaller(client.explicitHolds as HoldTable<H>, explicit)
-    const thread = ambientThread()
-    if (!thread) return unscopedCaller as Caller<H>
-    return thread.isAlive ? new ThreadCaller<H>(client, thread) : endedThreadCaller<H>(client, thread)
-  }
+/** What an `unlock()` of a caller without a scope ends. */
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+function bareLevelsOf<H extends OwnedHold<any>>(lock: LockOf<H>, caller: Caller<H>): BareLevels<LevelOf<H>> {
+  return caller.bareLevels?.(lock.subject.objectId) ?? lock.unscoped
+}
 
-  private async [RELEASE_FOR](explicit: number | undefined): Promise<void> {
-    const { client, unscoped } = this
-    const { objectId, name } = this.subject
-    const caller = this[CALLER](explicit)
-    // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
-    const settled = caller.settled(objectId)
-    if (settled) await settled
-    const bare = caller.bareLevel(objectId, unscoped)
-    const isAcquiring = caller === unscopedCaller && this.acquiring > 0
-    if (!bare) throw notHeldError(client, this.subject, caller.description, isAcquiring)
-    const { within, level } = bare
-    // From now on no other `unlock()` ends it.
-    within.remove(level)
-    if (!level) throw lostBefore(this, caller.description, within.hasLive)
-    // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
-    const { hold } = level
-    if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(client, name, hold.holder)
-    await this[RELEASE_LEVEL](level)
-  }
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+function callerOf<H extends OwnedHold<any>>({ client }: LockOf<H>, explicit: number | undefined): Caller<H> {
+  if (explicit !== undefined) return explicitCaller(client.explicitHolds as HoldTable<H>, explicit)
+  const thread = ambientThread()
+  if (!thread) return unscopedCaller as Caller<H>
+  return thread.isAlive ? new ThreadCaller<H>(client, thread) : endedThreadCaller<H>(client, thread)
+}
 
-  [TIMED_OUT](waitTime = 0) {
-    return timedOut('lock', this.subject.name, waitTime, this.client.clientId)
-  }
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+async function releaseFor<H extends OwnedHold<any>>(
+  lock: LockOf<H>,
+  explicit: number | undefined,
+): Promise<void> {
+  const { client, unscoped, subject } = lock
+  const { objectId, name } = subject
+  const caller = callerOf(lock, explicit)
+  // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
+  const settled = caller.settled(objectId)
+  if (settled) await settled
+  const bare = caller.bareLevel(objectId, unscoped)
+  const isAcquiring = caller === unscopedCaller && lock.acquiring > 0
+  if (!bare) throw notHeldError(client, subject, caller.description, isAcquiring)
+  const { within, level } = bare
+  // From now on no other `unlock()` ends it.
+  within.remove(level)
+  if (!level) throw lostBefore(lock, caller.description, within.hasLive)
+  // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
+  const { hold } = level
+  if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(client, name, hold.holder)
+  await lock[RELEASE_LEVEL](level)
+}
+
+function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client' | 'subject'>, waitTime = 0) {
+  return timedOut('lock', subject.name, waitTime, client.clientId)
 }
 
 /**
@@ -201,7 +201,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
 ): Promise<Handle | LevelOf<H> | undefined> {
   assertHasLock(lock)
   const options = asked()
-  const caller = given ?? lock[CALLER](options.threadId)
+  const caller = given ?? callerOf(lock, options.threadId)
   const { client, subject } = lock
   const waitTime = client.limitOf(options.waitTime)
   const isLimited = options.waitTime === undefined && waitTime !== undefined
@@ -213,7 +213,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
       `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ${client.clientId}). ` +
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
-  const bare = byToken ? undefined : entry ? entry.bare : lock[BARE_LEVELS](caller)
+  const bare = byToken ? undefined : entry ? entry.bare : bareLevelsOf(lock, caller)
   let level: LevelOf<H> | undefined
   if (isNoted) lock.acquiring++
   try {
@@ -232,7 +232,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
       if (isNoted) for (const { hold } of bare!) hold.hasFailedBeside = true
     }
   }
-  if (!level && isLimited) throw lock[TIMED_OUT](waitTime)
+  if (!level && isLimited) throw timedOutFor(lock, waitTime)
   if (level && isNoted && caller.thread) warnOfEndedThread(client, subject.name)
   return level && byToken ? lock[HANDLE_OF](level) : level
 }

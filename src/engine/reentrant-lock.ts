@@ -11,9 +11,9 @@ import { acquire } from './acquire'
 import { AcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
-import { ACQUIRE_FOR, COUNT_OF, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockKind, LockState } from './lock-kind'
-import { OwnedLock } from './owned-lock'
+import { countOf, OwnedLock } from './owned-lock'
 import { release } from './release'
 import type { RLock } from './rlock'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
@@ -96,7 +96,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   async getHoldCount(): Promise<number> {
-    return await this[COUNT_OF](undefined)
+    return await countOf(this, undefined)
   }
 
   async remainTimeToLive(): Promise<number> {
@@ -120,11 +120,11 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     return new this.Handle(this.kind, level) as Handle
   }
 
-  protected [RELEASE_LEVEL](level: Level): Promise<void> {
+  [RELEASE_LEVEL](level: Level): Promise<void> {
     return release(this.kind, level)
   }
 
-  protected async [LEVELS_OF](hold: Hold): Promise<number> {
+  async [LEVELS_OF](hold: Hold): Promise<number> {
     const { count } = await inspectLock(this.kind, hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')
     return count

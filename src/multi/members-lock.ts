@@ -18,11 +18,10 @@ import { cut } from './member-states'
 import { abandon, LevelsHold, type MembersHold } from './members-hold'
 
 export const COLLECT: unique symbol = Symbol('collect')
-const IS_ALL_OF = Symbol('isAllOf')
 
 /** What a multi lock and a RedLock share; the interfaces document their calls. */
 export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
-  protected readonly group: MemberGroup
+  readonly group: MemberGroup
 
   constructor(client: Client, given: readonly Member[], kind: string, needed: number) {
     const name = `${kind}(${given.map((member) => cut(member.name)).join(', ')})`
@@ -97,21 +96,21 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
 
   // The watchdogs of other clients renew their members until these are released.
   protected override [ASSERT_MAY_RELEASE](): void {
-    if (this[IS_ALL_OF](this.client)) super[ASSERT_MAY_RELEASE]()
+    if (isAllOf(this.group, this.client)) super[ASSERT_MAY_RELEASE]()
   }
 
-  /** Whether all its members are locks of this client. */
-  private [IS_ALL_OF](client: Client): boolean {
-    return this.group.members.every(({ lock, identity }) =>
-      lock instanceof MembersLock ? lock[IS_ALL_OF](client) : identity?.client === client,
-    )
-  }
-
-  protected async [RELEASE_LEVEL](level: MembersHold): Promise<void> {
+  async [RELEASE_LEVEL](level: MembersHold): Promise<void> {
     await level.unlock()
   }
 
-  protected async [LEVELS_OF](own: LevelsHold): Promise<number> {
+  async [LEVELS_OF](own: LevelsHold): Promise<number> {
     return own.levels.size
   }
+}
+
+/** Whether all members are locks of this client. */
+function isAllOf({ members }: MemberGroup, client: Client): boolean {
+  return members.every(({ lock, identity }) =>
+    lock instanceof MembersLock ? isAllOf(lock.group, client) : identity?.client === client,
+  )
 }

@@ -1,4 +1,6 @@
+import type { LockLostEvent } from '../../../src/api/events'
 import type { RLock } from '../../../src/engine/rlock'
+import { internalsOf } from '../../../test/kit/internals'
 import type { SimulatedObject } from '../judge/history'
 import { operation } from '../operation'
 import type { Caller, Scene } from '../scene'
@@ -34,6 +36,12 @@ async function section(caller: Caller, object: SimulatedObject): Promise<void> {
   if (!taken?.value) return
   recorder.sections++
   recorder.acted(taken.id)
+  // One caller of a client is inside, so the newest hold is this one.
+  const own = [...internalsOf(redisson).leases.live.on(object.name)].at(-1)?.ownerField
+  const lost = ({ owner }: LockLostEvent) => {
+    if (owner === own) recorder.told(taken.id, 'signal')
+  }
+  redisson.on('lockLost', lost)
   const left = () => (lease === undefined ? Number.POSITIVE_INFINITY : began + lease * OF_THE_LEASE - now())
   const length = [0, 1, 3, 10, 50][choices.weigh([8, 8, 6, 4, 2])]!
   await caller.sleep(Math.max(0, Math.min(length, left())))
@@ -44,7 +52,7 @@ async function section(caller: Caller, object: SimulatedObject): Promise<void> {
   }
   await operation(caller, name, { object, operation: 'release', hold: taken.id }, () =>
     lock.unlock({ threadId }),
-  )
+  ).finally(() => redisson.off('lockLost', lost))
 }
 
 /** A caller takes the lock from its owner by force, or looks. */

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { killPrograms, Program } from '../../../test/kit/program'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { NO_PROCESS, skipInMemory } from '../../../test/kit/stand-in'
 import { APPS, type App, type Handlers } from './apps'
 
 const PROGRAM = '../../../packages/recipes/test/programs/payments.ts'
@@ -240,7 +241,8 @@ describe('Idempotency-Key and processes that are killed', () => {
     ['before the answer is stored', '2'],
     ['after the answer is stored, and before it is sent', '1'],
   ] as const)
-    it(`A process killed ${moment}: the other instance answers with run ${expected}`, async () => {
+    it(`A process killed ${moment}: the other instance answers with run ${expected}`, async function () {
+      skipInMemory(this, NO_PROCESS)
       const { port } = await sharedStandalone()
       const [key, counter] = [randomUUID(), uniqueName('runs')]
       const programs = [moment, 'never'].map(

@@ -1,10 +1,12 @@
 /**
- * The entry `rlock/internal`: what the other packages of this repository need of rlock beside its API. Those packages
- * have the same version as rlock. For everyone else: it has no type declarations, and it changes without notice.
+ * The entry `rlock/internal`: what the other packages of this repository need of rlock beside its API. Those
+ * packages have the same version as rlock. For everyone else: it has no type declarations, and it changes
+ * without notice.
  *
- * @rlock/recipes makes objects of its own kinds from it, as src/synchronizers does. Three things are enough for that: a script
- * of its own (`ScriptExecutor.run`), waiting in a queue (`Attempt`, `WaitTarget`, `Admission`), and a lease that is renewed
- * (`Lease`, `Renewal`). `clientOf` returns the client that has them.
+ * @rlock/recipes makes objects of its own kinds from it, as src/synchronizers does. Three things are enough
+ * for that: a script of its own (`ScriptExecutor.run`), waiting in a queue (`Attempt`, `WaitTarget`,
+ * `Admission`), and a lease that is renewed (`Lease`, `Renewal`). `clientOf` returns the client that has
+ * them.
  *
  * It is loaded from the same code as `rlock`, so that classes and process-wide state exist once.
  */

@@ -31,8 +31,9 @@ import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
 /** Options of `shutdown()`. */
 export interface ShutdownOptions {
   /**
-   * How long `unlock()` and `release()` still work, in ms, while locks are held, permits are out or commands are in flight.
-   * Whatever it is, a shutdown waits up to a second for the answers to commands in flight, so that no permit is lost.
+   * How long `unlock()` and `release()` still work, in ms, while locks are held, permits are out or commands
+   * are in flight. Whatever it is, a shutdown waits up to a second for the answers to commands in flight, so
+   * that no permit is lost.
    * @default 2000
    */
   timeout?: number | undefined
@@ -53,11 +54,11 @@ const PING_TIMEOUT = 1_000
 /**
  * A client: a connection to Redis and all that its locks share. One client for each process is enough.
  *
- * **Getters.** A getter returns at once and sends nothing to the server. Two objects of one name are the same lock. A
- * getter throws TypeError for a name that is empty, that is not a string, or that is not well-formed Unicode, and for one in
- * which a part is missing: with the word `undefined`, such as `a:undefined`, or with `[object Object]`. A Java service may have
- * such a name; these clients do not share it. In a cluster it also throws for a name whose key and channel would fall into
- * different slots, such as `a}b`.
+ * **Getters.** A getter returns at once and sends nothing to the server. Two objects of one name are the same
+ * lock. A getter throws TypeError for a name that is empty, that is not a string, or that is not well-formed
+ * Unicode, and for one in which a part is missing: with the word `undefined`, such as `a:undefined`, or with
+ * `[object Object]`. A Java service may have such a name; these clients do not share it. In a cluster it also
+ * throws for a name whose key and channel would fall into different slots, such as `a}b`.
  */
 export class Redisson {
   private ending: Promise<void> | undefined
@@ -71,8 +72,8 @@ export class Redisson {
    *
    * Emits the process warning `RLOCK_FENCE_REFUSED` if the user may not end a broken connection for certain.
    *
-   * @throws {@link RedisUnavailableError}, naming host and port, when the server cannot be reached within the connect
-   * timeout (ioredis's `connectTimeout`, 10 s by default).
+   * @throws {@link RedisUnavailableError}, naming host and port, when the server cannot be reached within the
+   * connect timeout (ioredis's `connectTimeout`, 10 s by default).
    * @throws {@link RedisRefusedError} when the server refuses the client: wrong credentials, a missing right.
    * @throws TypeError or RangeError for invalid options.
    * @example
@@ -105,8 +106,8 @@ export class Redisson {
   }
 
   /**
-   * The read-write lock of this name. Do not use the name for a plain lock as well: while one of the two is held, the other
-   * rejects with WrongTypeError.
+   * The read-write lock of this name. Do not use the name for a plain lock as well: while one of the two is
+   * held, the other rejects with WrongTypeError.
    * @example
    * ```ts
    * const prices = redisson.getReadWriteLock('prices')
@@ -129,7 +130,10 @@ export class Redisson {
     return lockOf(this, name, FairLockKind)
   }
 
-  /** The same, but a caller that holds the lock and acquires it again is rejected with IllegalMonitorStateError. */
+  /**
+   * The same, but a caller that holds the lock and acquires it again is rejected with
+   * IllegalMonitorStateError.
+   */
   getNonReentrantFairLock(name: string): RFairLock {
     return lockOf(this, name, NonReentrantFairLockKind)
   }
@@ -155,8 +159,8 @@ export class Redisson {
 
   /**
    * The spin lock of this name: its waiters try again after the pauses of `backOff`, by default those of
-   * `exponentialBackOff()`. Use it beside Java's SpinLock, which publishes nothing. It is the same lock as `getLock` of that
-   * name. Throws TypeError for a `backOff` without `nextSleepPeriod()`.
+   * `exponentialBackOff()`. Use it beside Java's SpinLock, which publishes nothing. It is the same lock as
+   * `getLock` of that name. Throws TypeError for a `backOff` without `nextSleepPeriod()`.
    * @example
    * ```ts
    * import { exponentialBackOff } from 'rlock'
@@ -168,7 +172,8 @@ export class Redisson {
   }
 
   /**
-   * The token lock of this name: the plain `SET key token NX PX` lock of other libraries. It is not re-entrant.
+   * The token lock of this name: the plain `SET key token NX PX` lock of other libraries. It is not
+   * re-entrant.
    * @example
    * ```ts
    * await redisson.getTokenLock('locks:report').withLock(() => report())
@@ -193,7 +198,8 @@ export class Redisson {
   }
 
   /**
-   * Several locks as one: a caller holds all of them or none. They may be of any kind, and of several clients.
+   * Several locks as one: a caller holds all of them or none. They may be of any kind, and of several
+   * clients.
    * @throws TypeError for an argument that is not a lock.
    * @throws RangeError without any lock, and for the same lock twice.
    * @example
@@ -207,8 +213,8 @@ export class Redisson {
   }
 
   /**
-   * Locks on independent servers as one: a caller holds it while it holds a majority of them. Each server has a client of
-   * its own. Throws as `getMultiLock` does.
+   * Locks on independent servers as one: a caller holds it while it holds a majority of them. Each server has
+   * a client of its own. Throws as `getMultiLock` does.
    * @example
    * ```ts
    * import { Redisson } from 'rlock'
@@ -253,9 +259,8 @@ export class Redisson {
    * ```ts
    * import { RateType, TimeUnit } from 'rlock'
    * const limiter = redisson.getRateLimiter('mail')
-   * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // changes nothing if the limiter has a rate
-   * await limiter.acquire()
-   * await work()
+   * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // changes nothing if the limiter
+   * has a rate await limiter.acquire() await work()
    * ```
    */
   getRateLimiter(name: string): RRateLimiter {
@@ -263,8 +268,8 @@ export class Redisson {
   }
 
   /**
-   * Runs `fn` as a logical thread. Within it, however deep and through any lock object, locks are re-entered and released
-   * as by one Java thread. A nested `run` is another thread. The thread ends when `fn` settles.
+   * Runs `fn` as a logical thread. Within it, however deep and through any lock object, locks are re-entered
+   * and released as by one Java thread. A nested `run` is another thread. The thread ends when `fn` settles.
    * @example
    * ```ts
    * await redisson.run(async () => {
@@ -281,25 +286,29 @@ export class Redisson {
   }
 
   /**
-   * Runs `fn` unless another owner holds the lock of this name: for a cron job that every instance starts and that one
-   * instance should run. Resolves with whether `fn` ran here. The lock stays held for `atLeast` ms, so that an instance
-   * whose clock is late does not run the job again. A job that takes longer than `atLeast` holds the lock until it ends. From
-   * the half of `atLeast` on the watchdog renews the lock: if the process crashes after that, the lock stays for up to
-   * `lockWatchdogTimeout`.
+   * Runs `fn` unless another owner holds the lock of this name: for a cron job that every instance starts and
+   * that one instance should run. Resolves with whether `fn` ran here. The lock stays held for `atLeast` ms,
+   * so that an instance whose clock is late does not run the job again. A job that takes longer than
+   * `atLeast` holds the lock until it ends. From the half of `atLeast` on the watchdog renews the lock: if
+   * the process crashes after that, the lock stays for up to `lockWatchdogTimeout`.
    *
-   * Not in Java; there, `getLock(name)` is the same lock. Rejects with the error of `fn` (the lock stays held for
-   * `atLeast`), and otherwise as `tryAcquire` of a lock does.
+   * Not in Java; there, `getLock(name)` is the same lock. Rejects with the error of `fn` (the lock stays held
+   * for `atLeast`), and otherwise as `tryAcquire` of a lock does.
    * @throws {@link LockLostError} when the lock was lost while `fn` ran.
    * @example
    * ```ts
-   * const isRunHere = await redisson.runOnce('nightly-report', ({ signal }) => report(signal), { atLeast: 50_000 })
+   * const isRunHere = await redisson.runOnce('nightly-report', ({ signal }) => report(signal), { atLeast:
+   * 50_000 })
    * ```
    */
   async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
     return await runOnce(clientOf(this), lockOf(this, name, HandoffLockKind), fn, options)
   }
 
-  /** The id of this client in owner fields: a random UUID of version 8. The ids of Java clients are of version 4. */
+  /**
+   * The id of this client in owner fields: a random UUID of version 8. The ids of Java clients are of version
+   * 4.
+   */
   getId(): string {
     return clientOf(this).clientId
   }
@@ -350,7 +359,10 @@ export class Redisson {
     return clientOf(this).waiters()
   }
 
-  /** Whether the client has a connection on which it can send commands at this moment; false after `shutdown()`. Sends nothing. */
+  /**
+   * Whether the client has a connection on which it can send commands at this moment; false after
+   * `shutdown()`. Sends nothing.
+   */
   get isConnected(): boolean {
     return clientOf(this).isConnected
   }
@@ -369,16 +381,19 @@ export class Redisson {
     await clientOf(this).ping(timeoutOf(options, PING_TIMEOUT))
   }
 
-  /** How many holds, waiters, channels and commands this client has at this moment, for gauges. Sends nothing. */
+  /**
+   * How many holds, waiters, channels and commands this client has at this moment, for gauges. Sends nothing.
+   */
   stats(): ClientStats {
     return clientOf(this).publicStats()
   }
 
   /**
-   * Ends the client. Acquisitions reject with RedissonShutdownError from now on, also those that wait. `unlock()`, and
-   * `release()` of permits, work for up to `timeout` ms while something is held. A client that took permits and has not released
-   * as many waits for all of that time. Then the signals of all holds that remain abort, and the connections close.
-   * Redis keeps locks that are still held until their leases end, as with Java. A second call does nothing more.
+   * Ends the client. Acquisitions reject with RedissonShutdownError from now on, also those that wait.
+   * `unlock()`, and `release()` of permits, work for up to `timeout` ms while something is held. A client
+   * that took permits and has not released as many waits for all of that time. Then the signals of all holds
+   * that remain abort, and the connections close. Redis keeps locks that are still held until their leases
+   * end, as with Java. A second call does nothing more.
    * @throws TypeError or RangeError for a `timeout` that is not a number of 0 or more.
    */
   shutdown(options: ShutdownOptions = {}): Promise<void> {
@@ -408,8 +423,8 @@ export class Redisson {
 }
 
 /**
- * What a Redisson client offers. `Redisson.create` returns one. Let your code depend on this interface, so that a test can
- * put a double in its place.
+ * What a Redisson client offers. `Redisson.create` returns one. Let your code depend on this interface, so
+ * that a test can put a double in its place.
  */
 export interface RedissonClient extends Omit<Redisson, 'on' | 'once' | 'off'> {
   // With `this`, these return the double where a double implements the interface.

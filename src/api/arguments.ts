@@ -17,8 +17,8 @@ export interface AcquireArguments {
 }
 
 /**
- * Checks what the caller gave, by options or one after the other. `unit`: that of the times. All results are made here and have one
- * shape. A copy by spread is slow where V8 has given up the shape of its source.
+ * Checks what the caller gave, by options or one after the other. `unit`: that of the times. All results are
+ * made here and have one shape. A copy by spread is slow where V8 has given up the shape of its source.
  */
 function checked(given: TryLockOptions, unit?: TimeUnit, defaultWait?: number): AcquireArguments {
   const lease = leaseTime(given.leaseTime, unit)
@@ -81,13 +81,15 @@ export function waitArguments(first?: number | WaitOptions, unit?: TimeUnit): Ac
 export function withLockOptions(options?: WithLockOptions): AcquireArguments {
   if ((options as LockOptions | undefined)?.threadId !== undefined)
     throw new TypeError(
-      'withLock() takes no threadId, because its function runs as a logical thread of its own: use redisson.run() ' +
-        'for calls that are one owner, or lock() and unlock() with the threadId',
+      'withLock() takes no threadId, because its function runs as a logical thread of its own: use ' +
+        'redisson.run() for calls that are one owner, or lock() and unlock() with the threadId',
     )
   return readWithLockOptions(options)
 }
 
-/** Returns a function that checks options with these keys. `defaultWait` holds where they give no `waitTime`. */
+/**
+ * Returns a function that checks options with these keys. `defaultWait` holds where they give no `waitTime`.
+ */
 export function optionsReader<Options extends object>(
   known: readonly (keyof Options & string)[],
   defaultWait?: number,
@@ -119,7 +121,8 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
   if (Object.prototype.toString.call(options) !== '[object Object]' || options instanceof TimeUnit)
     throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
   const given = Object.keys(options as object)
-  // A class may give a waitTime, which is no key of its objects. It would end an acquire() that then looks successful.
+  // A class may give a waitTime, which is no key of its objects. It would end an acquire() that then looks
+  // successful.
   if ('waitTime' in (options as object)) given.push('waitTime')
   const unknown = given.find((key) => !known.includes(key))
   if (unknown !== undefined) throw new TypeError(`unknown option ${unknown}; known here: ${known.join(', ')}`)
@@ -144,7 +147,8 @@ export function leaseTime(value: unknown, unit?: TimeUnit, name = 'leaseTime'): 
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)
     throw new RangeError(
-      `${name} must be more than 0 ms, or -1 for ${name === 'leaseTime' ? 'a lease renewed by the watchdog' : 'none'}; got ${millis}`,
+      `${name} must be more than 0 ms, or -1 for ` +
+        `${name === 'leaseTime' ? 'a lease renewed by the watchdog' : 'none'}; got ${millis}`,
     )
   return millis
 }

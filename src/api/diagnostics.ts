@@ -1,6 +1,6 @@
-// All diagnostics channels of this package; docs/reference/events.md says what they carry. The code that is watched asks a channel
-// whether it has subscribers before it calls a function here: a function with closures allocates when it is called, and
-// without a subscriber nothing is to be allocated.
+// All diagnostics channels of this package; docs/reference/events.md says what they carry. The code that is
+// watched asks a channel whether it has subscribers before it calls a function here: a function with closures
+// allocates when it is called, and without a subscriber nothing is to be allocated.
 import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import { inThisContext } from '../util/async-context'
 import type { Clock, Moment } from '../util/clock'
@@ -41,8 +41,8 @@ interface Acquisition extends EventOrigin, AcquiredObject {
 }
 
 /**
- * Traces an acquisition of any kind, except a re-entry, which never waits for others. `acquiredElsewhere`: the failure of one
- * whose caller enters the hold of an ancestor instead.
+ * Traces an acquisition of any kind, except a re-entry, which never waits for others. `acquiredElsewhere`:
+ * the failure of one whose caller enters the hold of an ancestor instead.
  */
 export function traceAcquisition<Target extends AcquiredObject, Asked extends Attempt, Result>(
   queues: { acquire(target: Target, attempt: Asked): Promise<Result> },
@@ -65,7 +65,8 @@ export function traceAcquisition<Target extends AcquiredObject, Asked extends At
     asyncStart.publish(acquisition)
     asyncEnd.publish(acquisition)
   }
-  // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is published.
+  // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is
+  // published.
   const reply = start.runStores(acquisition, () =>
     // A subscriber may have aborted it just now.
     signal?.aborted ? Promise.reject(signal.reason) : queues.acquire(target, attempt),
@@ -111,7 +112,10 @@ interface HoldMessage extends ReturnType<typeof messageOf> {
   error?: unknown
 }
 
-/** `overdue`: no answer came in a third of lockWatchdogTimeout; it may come later. `gone`: the server does not know the hold. */
+/**
+ * `overdue`: no answer came in a third of lockWatchdogTimeout; it may come later. `gone`: the server does not
+ * know the hold.
+ */
 type RenewalOutcome = 'renewed' | 'gone' | 'failed' | 'overdue'
 
 /** What every message says of a lease. */
@@ -120,7 +124,10 @@ function messageOf({ leased, owner }: TracedLease, origin: EventOrigin) {
   return { ...origin, name, kind, key, owner }
 }
 
-/** A hold begins. Its end is published in the async context of this moment, also where a timer or an answer finds it lost. */
+/**
+ * A hold begins. Its end is published in the async context of this moment, also where a timer or an answer
+ * finds it lost.
+ */
 export function publishHold(lease: TracedLease, origin: EventOrigin, clock: Clock): void {
   const message: HoldMessage = messageOf(lease, origin)
   holds.start.publish(message)

@@ -1,6 +1,6 @@
 /**
- * Base of every error of this package. Calls also reject with TypeError and RangeError for bad arguments, with the reason of
- * a `signal` that aborts, and with what your own function throws.
+ * Base of every error of this package. Calls also reject with TypeError and RangeError for bad arguments,
+ * with the reason of a `signal` that aborts, and with what your own function throws.
  */
 export abstract class RedissonError extends Error {
   /** Stable across versions and minification; compare this rather than the message. */
@@ -20,8 +20,8 @@ export class IllegalMonitorStateError extends RedissonError {
 }
 
 /**
- * The hold is gone although its caller did not release it: its lease ended, a client released the lock by force, or the
- * server lost the key. Another owner may hold the lock now.
+ * The hold is gone although its caller did not release it: its lease ended, a client released the lock by
+ * force, or the server lost the key. Another owner may hold the lock now.
  */
 export class LockLostError extends IllegalMonitorStateError {
   override readonly name = 'LockLostError'
@@ -104,7 +104,10 @@ export class LockTimeoutError extends RedissonError {
  */
 export type LockMemberState = 'held' | 'released' | 'lost' | 'taken' | 'late' | 'unreachable' | 'failed'
 
-/** A member of a multi lock or a RedLock, in an error. It is plain data without a client or a URL, so it can be logged. */
+/**
+ * A member of a multi lock or a RedLock, in an error. It is plain data without a client or a URL, so it can
+ * be logged.
+ */
 export interface LockMember {
   /** The member's name. */
   readonly lockName: string
@@ -143,8 +146,8 @@ export class RedisUnavailableError extends RedissonError {
 }
 
 /**
- * The server refused the command, and would refuse it again: a right is missing (NOPERM), the credentials are wrong
- * (NOAUTH, WRONGPASS), or the server does not know the command.
+ * The server refused the command, and would refuse it again: a right is missing (NOPERM), the credentials are
+ * wrong (NOAUTH, WRONGPASS), or the server does not know the command.
  */
 export class RedisRefusedError extends RedissonError {
   override readonly name = 'RedisRefusedError'
@@ -166,7 +169,10 @@ export class WrongTypeError extends RedissonError {
   override readonly code = 'WRONG_TYPE'
 }
 
-/** The rate limiter has no rate: no client has called `trySetRate`, or it was deleted, or its `keepAliveTime` is over. */
+/**
+ * The rate limiter has no rate: no client has called `trySetRate`, or it was deleted, or its `keepAliveTime`
+ * is over.
+ */
 export class RateNotSetError extends RedissonError {
   override readonly name = 'RateNotSetError'
   override readonly code = 'RATE_NOT_SET'

@@ -31,8 +31,8 @@ export interface LockLostEvent extends EventOrigin {
   /** The hold's thread id on the wire. */
   readonly threadId: number
   /**
-   * `lease`: not renewed in time; `limit`: its `maxHoldTime` is over; `gone`: no longer on the server; `forced`: this client released
-   * it by force.
+   * `lease`: not renewed in time; `limit`: its `maxHoldTime` is over; `gone`: no longer on the server;
+   * `forced`: this client released it by force.
    */
   readonly reason: 'lease' | 'limit' | 'gone' | 'forced'
   /** The reason with which the hold's signal aborts. */
@@ -52,8 +52,8 @@ export interface PermitLostEvent extends EventOrigin {
 }
 
 /**
- * A renewal failed or is overdue. The client retries it until the lease has certainly ended. Each hold reports this once
- * for each outage: it reports again only after one of its renewals has succeeded.
+ * A renewal failed or is overdue. The client retries it until the lease has certainly ended. Each hold
+ * reports this once for each outage: it reports again only after one of its renewals has succeeded.
  */
 export interface RenewalFailedEvent extends EventOrigin {
   /** The name of the lock or semaphore. */
@@ -71,32 +71,39 @@ export interface RenewalFailedEvent extends EventOrigin {
 }
 
 /**
- * The events of a Redisson client. A listener runs in the async context (AsyncLocalStorage) in which it was added, and
- * outside any logical thread. The context of the request that caused the event does not matter.
+ * The events of a Redisson client. A listener runs in the async context (AsyncLocalStorage) in which it was
+ * added, and outside any logical thread. The context of the request that caused the event does not matter.
  */
 export interface RedissonEvents {
-  /** A hold of this client was lost. The end of an explicit lease raises no event: the caller asked for it. */
+  /**
+   * A hold of this client was lost. The end of an explicit lease raises no event: the caller asked for it.
+   */
   lockLost: (event: LockLostEvent) => void
   /** A permit of this client was lost. The end of an explicit lease raises no event. */
   permitLost: (event: PermitLostEvent) => void
   /** A renewal failed or is overdue; the lock may still be renewed in time. */
   renewalFailed: (event: RenewalFailedEvent) => void
   /**
-   * An outage began: a connection failed, or the server declines commands. A brief reconnect or a slot migration is no outage.
+   * An outage began: a connection failed, or the server declines commands. A brief reconnect or a slot
+   * migration is no outage.
    */
   unavailable: (event: UnavailableEvent) => void
-  /** The outage is over: a command was answered again, or a connection is back, and nothing has failed for five seconds. */
+  /**
+   * The outage is over: a command was answered again, or a connection is back, and nothing has failed for
+   * five seconds.
+   */
   available: (event: AvailableEvent) => void
   /**
    * One of these happened:
    * - A connection failed.
    * - The server declines commands (LOADING, READONLY, CLUSTERDOWN, BUSY, OOM …).
-   * - The server refused a command, a subscription or the message of a release. The error is a RedisRefusedError that says
-   *   which right to grant.
+   * - The server refused a command, a subscription or the message of a release. The error is a
+   *   RedisRefusedError that says which right to grant.
    * - A listener threw.
    *
-   * The client reports an outage once, when it begins, however many calls fail and however often it retries them, and once
-   * more for each further kind of trouble in it (a shortage, a refusal). Each of those calls succeeds or fails on its own.
+   * The client reports an outage once, when it begins, however many calls fail and however often it retries
+   * them, and once more for each further kind of trouble in it (a shortage, a refusal). Each of those calls
+   * succeeds or fails on its own.
    */
   error: (error: Error & EventOrigin) => void
 }

@@ -6,11 +6,17 @@ import type { RedisSource } from './redis-source'
 export interface NameMapper {
   /** The name in Redis. */
   map(name: string): string
-  /** The reverse mapping. The client does not call it; the type has it, so that one object can serve other code as well. */
+  /**
+   * The reverse mapping. The client does not call it; the type has it, so that one object can serve other
+   * code as well.
+   */
   unmap?(name: string): string
 }
 
-/** How a cluster publishes: `ON` sharded (Redis 7.0 and later), `OFF` plain, `AUTO` sharded if the cluster can. */
+/**
+ * How a cluster publishes: `ON` sharded (Redis 7.0 and later), `OFF` plain, `AUTO` sharded if the cluster
+ * can.
+ */
 export type ShardedSubscriptionMode = 'AUTO' | 'ON' | 'OFF'
 
 /** How to log in to Redis. */
@@ -25,20 +31,22 @@ export interface RedisCredentials {
 export interface RedissonOptions {
   /**
    * Where Redis is: a URL (`redis://[user:password@]host:port[/db]`, `rediss://` with TLS, `valkey://`,
-   * `valkeys://`, `redis+unix:///path?db=1`, also as `redis+uds:`), ioredis options (with `sentinels` and `name` for Sentinel),
-   * `{ nodes, options }` for a cluster, or an ioredis Redis or Cluster instance.
+   * `valkeys://`, `redis+unix:///path?db=1`, also as `redis+uds:`), ioredis options (with `sentinels` and
+   * `name` for Sentinel), `{ nodes, options }` for a cluster, or an ioredis Redis or Cluster instance.
    *
-   * From an instance the client takes addresses, credentials, TLS and db, and opens connections of its own. The instance
-   * stays yours. Of ioredis's options the client uses those that say where the server is and how to log in. The others
-   * have no effect. An option that ioredis does not have is a TypeError. An undefined option counts as absent, except
-   * `host`: an undefined `host` is a TypeError. `keyPrefix` is a TypeError, too; use `nameMapper`.
+   * From an instance the client takes addresses, credentials, TLS and db, and opens connections of its own.
+   * The instance stays yours. Of ioredis's options the client uses those that say where the server is and how
+   * to log in. The others have no effect. An option that ioredis does not have is a TypeError. An undefined
+   * option counts as absent, except `host`: an undefined `host` is a TypeError. `keyPrefix` is a TypeError,
+   * too; use `nameMapper`.
    */
   redis: RedisSource
   /**
-   * Returns credentials that change, such as tokens of AWS IAM or Microsoft Entra ID. The client asks whenever it opens a
-   * connection to a Redis server, also after the server has said that the login has ended (NOAUTH, WRONGPASS). They replace
-   * `username` and `password` of `redis`. If the function throws, or has no answer within the connect timeout, the client
-   * asks again after a second; calls meanwhile wait as they do while Redis is away.
+   * Returns credentials that change, such as tokens of AWS IAM or Microsoft Entra ID. The client asks
+   * whenever it opens a connection to a Redis server, also after the server has said that the login has ended
+   * (NOAUTH, WRONGPASS). They replace `username` and `password` of `redis`. If the function throws, or has no
+   * answer within the connect timeout, the client asks again after a second; calls meanwhile wait as they do
+   * while Redis is away.
    * @example
    * ```ts
    * import { Redisson } from 'rlock'
@@ -52,20 +60,21 @@ export interface RedissonOptions {
    */
   credentials?: (() => RedisCredentials | Promise<RedisCredentials>) | undefined
   /**
-   * The lease of a lock that was acquired without `leaseTime`, in ms. The watchdog renews it at every third of it.
+   * The lease of a lock that was acquired without `leaseTime`, in ms. The watchdog renews it at every third
+   * of it.
    * @default 30000
    */
   lockWatchdogTimeout?: number | undefined
   /**
-   * How long every call waits at most that gives no `waitTime` of its own and would wait without limit, in ms: `lock()`,
-   * `acquire()`, `withLock()`, `latch.await()` and the like. Past it the call rejects with LockTimeoutError. A call leaves it by
-   * `waitTime: Infinity`. Not in Redisson.
+   * How long every call waits at most that gives no `waitTime` of its own and would wait without limit, in
+   * ms: `lock()`, `acquire()`, `withLock()`, `latch.await()` and the like. Past it the call rejects with
+   * LockTimeoutError. A call leaves it by `waitTime: Infinity`. Not in Redisson.
    * @default without limit
    */
   waitTime?: number | undefined
   /**
-   * How long the watchdog renews a hold or a permit at most, in ms from its acquisition, where the call gives neither `maxHoldTime`
-   * nor `leaseTime`. Not in Redisson.
+   * How long the watchdog renews a hold or a permit at most, in ms from its acquisition, where the call gives
+   * neither `maxHoldTime` nor `leaseTime`. Not in Redisson.
    * @default without limit
    */
   maxHoldTime?: number | undefined
@@ -80,19 +89,22 @@ export interface RedissonOptions {
    */
   checkLockSyncedSlaves?: boolean | undefined
   /**
-   * With Sentinel or a cluster: whether an acquisition waits for no replica at all. The client then sends no WAIT, and a failover may
-   * lose any lock. For servers that store writes durably before they answer, or where speed counts more. Not in Redisson.
+   * With Sentinel or a cluster: whether an acquisition waits for no replica at all. The client then sends no
+   * WAIT, and a failover may lose any lock. For servers that store writes durably before they answer, or
+   * where speed counts more. Not in Redisson.
    * @default false
    */
   skipLockSyncedSlaves?: boolean | undefined
   /**
-   * How long to wait for that acknowledgement, in ms. At most 30000, because a semaphore remembers a request for a minute.
+   * How long to wait for that acknowledgement, in ms. At most 30000, because a semaphore remembers a request
+   * for a minute.
    * @default 1000
    */
   slavesSyncTimeout?: number | undefined
   /**
-   * How long a call goes on while it meets only connection errors, silence or a shortage, in ms. Then it rejects with
-   * RedisUnavailableError. At most 30000, because a semaphore remembers a request for a minute. Not in Redisson.
+   * How long a call goes on while it meets only connection errors, silence or a shortage, in ms. Then it
+   * rejects with RedisUnavailableError. At most 30000, because a semaphore remembers a request for a minute.
+   * Not in Redisson.
    * @default 10000
    */
   unavailableAfter?: number | undefined
@@ -119,8 +131,8 @@ export interface RedissonOptions {
    */
   label?: string | undefined
   /**
-   * Whether the client answers inspectors: which locks it holds, which callers wait, and since when. It answers on connections
-   * that it has anyway. Nothing is stored in Redis. Not in Redisson.
+   * Whether the client answers inspectors: which locks it holds, which callers wait, and since when. It
+   * answers on connections that it has anyway. Nothing is stored in Redis. Not in Redisson.
    * @default true
    */
   inspectable?: boolean | undefined
@@ -135,9 +147,8 @@ const SHORT_WATCHDOG = 1_000
 const LONGEST_LABEL = 200
 const KNOWN =
   `redis credentials lockWatchdogTimeout waitTime maxHoldTime lockWatchdogBatchSize checkLockSyncedSlaves
-  skipLockSyncedSlaves slavesSyncTimeout unavailableAfter shardedSubscriptionMode nameMapper label inspectable`.split(
-    /\s+/,
-  )
+  skipLockSyncedSlaves slavesSyncTimeout unavailableAfter shardedSubscriptionMode nameMapper label
+  inspectable`.split(/\s+/)
 
 /** Checks the options and fills in the defaults; throws TypeError or RangeError. */
 export function resolveOptions(options: RedissonOptions) {
@@ -162,8 +173,8 @@ export function resolveOptions(options: RedissonOptions) {
   const lockWatchdogTimeout = whole('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000)
   if (lockWatchdogTimeout < SHORT_WATCHDOG)
     process.emitWarning(
-      `lockWatchdogTimeout is ${lockWatchdogTimeout} ms, so a pause of the process that is as long loses every lock. It is ` +
-        'in ms, 30000 by default.',
+      `lockWatchdogTimeout is ${lockWatchdogTimeout} ms, so a pause of the process that is as long loses ` +
+        'every lock. It is in ms, 30000 by default.',
       { code: 'RLOCK_SHORT_WATCHDOG' },
     )
   return {
@@ -186,14 +197,18 @@ export function resolveOptions(options: RedissonOptions) {
 
 const unlimited = (waitTime: unknown) => waitTime === undefined || waitTime === Number.POSITIVE_INFINITY
 
-/** The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that would count twice. */
+/**
+ * The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that
+ * would count twice.
+ */
 const LATEST_COPY = 30_000
 
 function whole(name: string, given: unknown, fallback: number, most = Number.POSITIVE_INFINITY): number {
   const value = given === undefined ? fallback : Math.ceil(positive(name, given))
   if (value > most)
     throw new RangeError(
-      `${name} must be at most ${most} ms, got ${value}: a call that was sent again later could be applied twice`,
+      `${name} must be at most ${most} ms, got ${value}: a call that was sent again later could be applied ` +
+        'twice',
     )
   return value
 }

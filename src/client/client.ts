@@ -45,12 +45,14 @@ const WAITS_A_RENEWAL = 3
 const GRACE = 1_000
 const SILENT_AFTER = 3_000
 /**
- * How long a shutdown waits for what is in flight, in ms, however short its timeout is. A permit without a lease that is granted
- * meanwhile would stay acquired for ever.
+ * How long a shutdown waits for what is in flight, in ms, however short its timeout is. A permit without a
+ * lease that is granted meanwhile would stay acquired for ever.
  */
 const SETTLED_WITHIN = 1_000
 
-/** One Redisson client: makes its parts and connects them. Locks, semaphores and latches use it and its parts. */
+/**
+ * One Redisson client: makes its parts and connects them. Locks, semaphores and latches use it and its parts.
+ */
 export class Client {
   readonly clock: Clock
   /** The lease of a hold without a `leaseTime`, in ms; the watchdog renews it. */
@@ -82,7 +84,8 @@ export class Client {
     const server = serverOf(options, clientId)
     const { clock = server.clock } = internals
     const { secrets } = server
-    // Sockets and timers that are made here must not belong to the request or the thread that creates the client.
+    // Sockets and timers that are made here must not belong to the request or the thread that creates the
+    // client.
     return await outsideRequests(async () => {
       const events = new ClientEvents({ clientId, address: server.address })
       const reports = new ConnectionReports(clock, events, secrets, options.inspectable)
@@ -155,7 +158,9 @@ export class Client {
     if (this.isClosed) throw this.shutdownError()
   }
 
-  /** Waits for what the attempt asks for; undefined: the wait was over. All but a re-entry is acquired here. */
+  /**
+   * Waits for what the attempt asks for; undefined: the wait was over. All but a re-entry is acquired here.
+   */
   acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
@@ -171,7 +176,10 @@ export class Client {
       : this.queues.acquire(target, attempt)
   }
 
-  /** How long a call waits, in ms, by its own `waitTime` or else the one of the client; undefined: without limit. */
+  /**
+   * How long a call waits, in ms, by its own `waitTime` or else the one of the client; undefined: without
+   * limit.
+   */
   limitOf(waitTime: number | undefined): number | undefined {
     const limit = waitTime ?? this.options.waitTime
     return limit === Number.POSITIVE_INFINITY ? undefined : limit
@@ -252,19 +260,24 @@ export class Client {
     )
   }
 
-  /** Takes what has something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
+  /**
+   * Takes what has something without an owner, and releases it at its end: shutdown() waits for it as for a
+   * hold.
+   */
   untilReleased<T>(section: Promise<T>): Promise<T> {
     return tracked(this.sections, section)
   }
 
   /** Resolves when nothing is held, no permit is out, and no command is in flight. */
   private async letGo(): Promise<void> {
-    // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an orphan.
+    // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an
+    // orphan.
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
     await Promise.allSettled(this.sections)
     await this.leases.live.empty()
     await this.permitsOut.none()
-    // The last hold leaves the registry when its release is sent, so the answer to that release is still open.
+    // The last hold leaves the registry when its release is sent, so the answer to that release is still
+    // open.
     await this.settled()
   }
 
@@ -280,7 +293,8 @@ export class Client {
   private shutdownError(mayHaveBeenApplied = false): RedissonShutdownError {
     const effect = mayHaveBeenApplied ? 'The call was in flight and may have been applied. ' : ''
     return new RedissonShutdownError(
-      `The Redisson client ${this.clientId} is shut down. ${effect}Create another client with Redisson.create().`,
+      `The Redisson client ${this.clientId} is shut down. ${effect}Create another client with ` +
+        'Redisson.create().',
     )
   }
 }

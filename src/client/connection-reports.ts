@@ -17,8 +17,9 @@ interface ConnectedParts {
 }
 
 /**
- * What the connections of a client report. It exists before them, and some parts of the client only after them. Until
- * then there is nothing to tell to those parts: the client has no lease, no release and no channel.
+ * What the connections of a client report. It exists before them, and some parts of the client only after
+ * them. Until then there is nothing to tell to those parts: the client has no lease, no release and no
+ * channel.
  */
 export class ConnectionReports implements ConnectedClient {
   /** Set when the client is connected. */

@@ -7,8 +7,9 @@ import { messageOf } from '../util/quote'
 const EVENTS: readonly string[] = 'lockLost permitLost renewalFailed unavailable available error'.split(' ')
 
 /**
- * Notifies the listeners of a client's events. Each runs in the async context in which it was added. A listener that throws
- * harms no lock: its error becomes an `error` event. If a listener of `error` throws, its error becomes a process warning.
+ * Notifies the listeners of a client's events. Each runs in the async context in which it was added. A
+ * listener that throws harms no lock: its error becomes an `error` event. If a listener of `error` throws,
+ * its error becomes a process warning.
  */
 export class ClientEvents {
   private readonly emitter = new EventEmitter<keyof RedissonEvents>()
@@ -37,7 +38,8 @@ export class ClientEvents {
     given: Omit<Parameters<RedissonEvents[E]>[0], keyof EventOrigin>,
   ): void {
     const payload = Object.assign(event === 'error' ? given : { ...given }, this.origin)
-    // Calls the listeners one by one: in the emitter's own loop a listener that throws would keep the next ones from running.
+    // Calls the listeners one by one: in the emitter's own loop a listener that throws would keep the next
+    // ones from running.
     for (const listener of this.emitter.listeners(event)) {
       try {
         const result: unknown = listener(payload)

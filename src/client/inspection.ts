@@ -14,7 +14,10 @@ const LONGEST_ANSWER = 60_000
 const ANSWERS_A_SECOND = 10
 const HOST = hostname()
 
-/** Tells inspectors what a client holds and waits for, when they ask on the channel `rlock:inspect`. Nothing is stored. */
+/**
+ * Tells inspectors what a client holds and waits for, when they ask on the channel `rlock:inspect`. Nothing
+ * is stored.
+ */
 export class Inspection {
   /** The requests of this second. A request may come several times, by several connections. */
   private readonly answered = new Set<string>()

@@ -1,8 +1,9 @@
 import type { Client } from './client'
 
 /**
- * The property by which a lock of this package identifies itself to a multi lock. An object without it is a member, too, if
- * it has `tryAcquire`: the multi lock orders it by its name, and only the same object counts as the same lock.
+ * The property by which a lock of this package identifies itself to a multi lock. An object without it is a
+ * member, too, if it has `tryAcquire`: the multi lock orders it by its name, and only the same object counts
+ * as the same lock.
  */
 export const MEMBER: unique symbol = Symbol.for('rlock.member.v2')
 

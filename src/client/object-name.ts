@@ -13,12 +13,13 @@ export function keyOf(client: Client, name: string): string {
   if (name === '') throw new TypeError('the name of a lock, semaphore or latch must not be empty')
   if (!name.isWellFormed())
     throw new TypeError(
-      `the name ${quote(name)} is not well-formed Unicode: it contains half of a character. ` +
-        'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
+      `the name ${quote(name)} is not well-formed Unicode: it contains half of a character. Redis would ` +
+        'store another name, which other malformed names share. Cut names by characters, not by length',
     )
   if (MISSING.test(name))
     throw new TypeError(
-      `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
+      `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different ` +
+        'names would be one',
     )
   const key = client.options.mapName(name)
   if (client.connections.isCluster && !sharesSlotWithCompanions(key))

@@ -4,8 +4,8 @@ interface Out {
 }
 
 /**
- * How many permits the callers of one client have, where no object of this package keeps them: shutdown() waits for their
- * release as for that of a hold.
+ * How many permits the callers of one client have, where no object of this package keeps them: shutdown()
+ * waits for their release as for that of a hold.
  */
 export class PermitsOut {
   /** By object; only those of which permits are out. */

@@ -9,7 +9,9 @@ import { addressAndDatabase, loggingIn, resolveTarget } from '../redis/target/ta
 import { systemClock } from '../util/clock'
 import type { Server } from './connections'
 
-/** The server that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
+/**
+ * The server that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense.
+ */
 export function serverOf(options: ResolvedOptions, clientId: string): Server {
   const { [IN_PROCESS_SERVER]: inProcess } = Object(options.redis) as { [IN_PROCESS_SERVER]?: Server }
   if (inProcess) return inProcess

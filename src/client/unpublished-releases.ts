@@ -36,14 +36,15 @@ export class UnpublishedReleases {
   private refused(subject: string, channel: string) {
     const pattern = channelPattern(channel)
     const message =
-      `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ` +
-      `${subject} was released: waiting clients are not notified. Each sleeps until the lease that it read has ended, or ` +
-      `until its next try. ${channelGrant(this.publish, channel)}.`
+      `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ${subject} was ` +
+      'released: waiting clients are not notified. Each sleeps until the lease that it read has ended, ' +
+      `or until its next try. ${channelGrant(this.publish, channel)}.`
     let outages = this.outages.get(pattern)
     if (!outages) {
       outages = new OutageReporter(this.clock, { error: this.report })
       this.outages.set(pattern, outages)
-      // An application without a listener for `error` must learn of it, too. create() cannot know the names of all objects.
+      // An application without a listener for `error` must learn of it, too. create() cannot know the names
+      // of all objects.
       process.emitWarning(message, { code: 'RLOCK_PUBLISH_REFUSED' })
     }
     outages.failed(new RedisRefusedError(message, undefined))

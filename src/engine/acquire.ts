@@ -73,9 +73,9 @@ async function acquireAnew(request: AcquireRequest): Promise<Level | undefined> 
 
 function tooShort({ name }: LockKind, { client, book, threadId }: Hold): LockLostError {
   return new LockLostError(
-    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${book.term.lasts} ms ` +
-      `was over before the answer arrived (client ${client.clientId}, thread id ${threadId}). Use a leaseTime or maxHoldTime ` +
-      'that is longer than a round trip.',
+    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease ` +
+      `of ${book.term.lasts} ms was over before the answer arrived (client ${client.clientId}, thread id ` +
+      `${threadId}). Use a leaseTime or maxHoldTime that is longer than a round trip.`,
     name,
     threadId,
   )
@@ -132,7 +132,10 @@ export class AcquireAttempt implements LockAttempt {
   }
 }
 
-/** A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its write hold. */
+/**
+ * A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its
+ * write hold.
+ */
 function queueFor(kind: LockKind, companion: string | undefined): WaitTarget {
   return companion === undefined ? kind : queueBeside(kind, `companion ${companion}`)
 }

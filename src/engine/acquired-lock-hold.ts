@@ -10,8 +10,8 @@ import { releasedAlready } from './not-held'
 import { release } from './release'
 
 /**
- * A LockHold: the right to release one level, once. It is made for its level, and every caller gets this one object. A kind
- * of lock whose holds have more, a fencing token for instance, extends this class.
+ * A LockHold: the right to release one level, once. It is made for its level, and every caller gets this one
+ * object. A kind of lock whose holds have more, a fencing token for instance, extends this class.
  */
 export class AcquiredLockHold implements LockHold {
   /** Its caller released it. The release may be in flight. */

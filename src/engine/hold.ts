@@ -84,7 +84,10 @@ export class Hold extends Lease {
     }
   }
 
-  /** Releases what the server may still have of it, but not before its lease is over: its holder may count on that. */
+  /**
+   * Releases what the server may still have of it, but not before its lease is over: its holder may count on
+   * that.
+   */
   private releaseRest(reason: LossReason, isExpected: boolean) {
     const { client, book, leased, isUncertain } = this
     // An explicit lease ends by itself.
@@ -109,8 +112,8 @@ export class Hold extends Lease {
   }
 
   /**
-   * The server may have more levels of it, or a longer lease, than the client knows. The count is absolute, so the next operation
-   * corrects it. Without another one, its end does.
+   * The server may have more levels of it, or a longer lease, than the client knows. The count is absolute,
+   * so the next operation corrects it. Without another one, its end does.
    */
   releaseAtItsEnd(): void {
     this.isUncertain = true
@@ -137,7 +140,10 @@ export class Hold extends Lease {
     return error
   }
 
-  /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
+  /**
+   * Ends one of its levels. A level ends once: otherwise a second release would free the level of another
+   * caller.
+   */
   drop(level: Level): void {
     if (!this.levels.delete(level))
       throw releasedAlready(this.client, { lockName: this.leased.name, threadId: this.threadId })
@@ -151,8 +157,9 @@ export class Hold extends Lease {
   }
 
   /**
-   * The longest lease among its levels, in full or less what has elapsed. A level without a lease counts with the watchdog's
-   * full lease, because the rest of a longer lease that was just released says nothing about it.
+   * The longest lease among its levels, in full or less what has elapsed. A level without a lease counts with
+   * the watchdog's full lease, because the rest of a longer lease that was just released says nothing about
+   * it.
    */
   leaseForLevels(lessElapsed: boolean): number {
     const longest = Math.max(

@@ -1,6 +1,6 @@
 /**
- * The names of what locks do for each other. They are symbols, so that a lock has no method by a string that its type does
- * not have. Private fields would fail behind a Proxy.
+ * The names of what locks do for each other. They are symbols, so that a lock has no method by a string that
+ * its type does not have. Private fields would fail behind a Proxy.
  */
 export const ACQUIRE_FOR: unique symbol = Symbol('acquireFor')
 export const ASSERT_MAY_RELEASE: unique symbol = Symbol('assertMayRelease')

@@ -12,7 +12,9 @@ export type ReleaseReply =
   | { readonly result: 'reduced'; readonly leaseEnd: number | undefined }
   /** The lease ends at another time than the client knew; nothing was changed. */
   | { readonly result: 'other-lease'; readonly leaseEnd: number }
-  /** The lock is free. `notified` is how many clients were notified; undefined: the server refused PUBLISH. */
+  /**
+   * The lock is free. `notified` is how many clients were notified; undefined: the server refused PUBLISH.
+   */
   | { readonly result: 'freed'; readonly notified: number | undefined }
 
 /** The answer where the key is gone or holds something else. */
@@ -55,17 +57,23 @@ export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
 /** One kind of re-entrant lock: its names, and the calls of its scripts. */
 export interface LockKind extends WaitTarget, HeldLock {
   /**
-   * Several owners may hold it together. Then each remaining level keeps its own end after a partial release. Otherwise the
-   * key gets the longest lease of the remaining levels again, in full.
+   * Several owners may hold it together. Then each remaining level keeps its own end after a partial release.
+   * Otherwise the key gets the longest lease of the remaining levels again, in full.
    */
   readonly shared?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
   readonly addsLeases?: boolean
-  /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
+  /**
+   * The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it
+   * would wait for itself.
+   */
   companion?(caller: Caller, willWait: boolean): string | undefined
   /** How a log shows the lock; absent: as an RLock. */
   readonly shownAs?: string
-  /** Where the lock is not re-entrant: the getter of the one that is, for a caller that holds it and acquires it again. */
+  /**
+   * Where the lock is not re-entrant: the getter of the one that is, for a caller that holds it and acquires
+   * it again.
+   */
   readonly reentrantBy?: string
   /** Creates an attempt of its own kind; absent: an AcquireAttempt. */
   newAttempt?(options: AttemptOptions): LockAttempt
@@ -75,8 +83,8 @@ export interface LockKind extends WaitTarget, HeldLock {
   /** Hands the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
   handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Payload>>
   /**
-   * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial release of this
-   * hold saw, or 0.
+   * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial
+   * release of this hold saw, or 0.
    */
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply>
   /** Sets the count; 0 ends the hold. `leaseEnd` is when the client last saw that the lease would end. */

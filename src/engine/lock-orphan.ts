@@ -5,7 +5,10 @@ import type { WaitTarget } from '../waiting/admission'
 
 /** A lock as its holds need it. */
 export interface HeldLock extends Leased, Pick<WaitTarget, 'takesTurns' | 'allLeft'> {
-  /** The owner field gives the right to release the lock. So it appears in no event, list, message or answer: its SHA-1 does. */
+  /**
+   * The owner field gives the right to release the lock. So it appears in no event, list, message or answer:
+   * its SHA-1 does.
+   */
   readonly ownerIsSecret?: boolean
   /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
   readonly keyOutlivesLease?: boolean

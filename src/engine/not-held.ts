@@ -10,8 +10,8 @@ export function releasedAlready(
   { lockName, threadId }: Pick<LockHold, 'lockName' | 'threadId'>,
 ): IllegalMonitorStateError {
   return new IllegalMonitorStateError(
-    `This hold on the lock ${quote(lockName)} was released already (client ${clientId}, thread id ${threadId}). ` +
-      'Release a hold once.',
+    `This hold on the lock ${quote(lockName)} was released already (client ${clientId}, thread id ` +
+      `${threadId}). Release a hold once.`,
   )
 }
 

@@ -41,7 +41,9 @@ interface HandleOf<H extends OwnedHold<any>> extends LockHold {
   readonly level: LevelOf<H>
 }
 
-/** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
+/**
+ * The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
 export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleOf<H>> {
   /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
@@ -55,8 +57,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   ) {}
 
   /**
-   * Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock already. `bare`: where the
-   * level belongs, if an `unlock()` has to end it.
+   * Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock
+   * already. `bare`: where the level belongs, if an `unlock()` has to end it.
    */
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
@@ -78,7 +80,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     return (await acquireAsAsked(this, () => tryLockArguments(...args), false)) !== undefined
   }
 
-  // Not async, nor is the next one: a further async function costs a process with many callers some percent of its time.
+  // Not async, nor is the next one: a further async function costs a process with many callers some percent
+  // of its time.
   acquire(options?: LockOptions): Promise<Handle> {
     return acquireAsAsked(this, () => acquireOptions(options), true) as Promise<Handle>
   }
@@ -188,9 +191,9 @@ function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client'
 }
 
 /**
- * Any acquisition. With `byToken` it resolves with a handle, which alone releases it, otherwise with a level, which an
- * `unlock()` of the caller ends. A call that gives no
- * waitTime has the one of the client, and rejects after it.
+ * Any acquisition. With `byToken` it resolves with a handle, which alone releases it, otherwise with a level,
+ * which an `unlock()` of the caller ends. A call that gives no waitTime has the one of the client, and
+ * rejects after it.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
 export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends HandleOf<H>>(
@@ -210,8 +213,9 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   if (entry?.loss) throw entry.loss
   if (entry?.begin() === false)
     throw new IllegalMonitorStateError(
-      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ${client.clientId}). ` +
-        'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
+      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ` +
+        `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
+        'redisson.run() or threadId.',
     )
   const bare = byToken ? undefined : entry ? entry.bare : bareLevelsOf(lock, caller)
   let level: LevelOf<H> | undefined
@@ -244,11 +248,12 @@ function lostBefore(
   stays: boolean,
 ) {
   const other = stays
-    ? ' Another hold of it stays held until the next unlock(): each lock() needs its own, also one with a lease.'
+    ? ' Another hold of it stays held until the next unlock(): each lock() needs its own, also one with a ' +
+      'lease.'
     : ''
   return new LockLostError(
-    `A hold of the lock ${quote(subject.name)} that ${caller} took was lost, or its lease ended, before this unlock() ` +
-      `(client ${client.clientId}). Acquire the lock again where needed.${other}`,
+    `A hold of the lock ${quote(subject.name)} that ${caller} took was lost, or its lease ended, before ` +
+      `this unlock() (client ${client.clientId}). Acquire the lock again where needed.${other}`,
     subject.name,
   )
 }

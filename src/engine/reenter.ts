@@ -9,7 +9,10 @@ import type { Caller, Hold } from './hold'
 import type { LockKind } from './lock-kind'
 import { updateLevels, wrongTypeAs } from './release'
 
-/** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
+/**
+ * Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the
+ * level, once.
+ */
 interface Entering {
   state: 'waiting' | 'inside' | 'left'
 }
@@ -51,8 +54,8 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
   const { client, kind, options } = request
   if (options.maxHoldTime !== undefined && hold.book.maxHoldTime === undefined)
     throw new TypeError(
-      `${nameOf(kind, hold.threadId)} is held without a maxHoldTime already, and a re-entry cannot limit it (client ` +
-        `${client.clientId}): give it where the lock is acquired first`,
+      `${nameOf(kind, hold.threadId)} is held without a maxHoldTime already, and a re-entry cannot limit ` +
+        `it (client ${client.clientId}): give it where the lock is acquired first`,
     )
   const reply = await askForLevel(request, hold)
   if (!reply) return throwIfLost(hold)
@@ -86,8 +89,8 @@ function throwIfLost(hold: Hold): undefined {
 }
 
 /**
- * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. Undefined if
- * the hold is gone.
+ * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and
+ * rejects. Undefined if the hold is gone.
  */
 async function askForLevel(request: AcquireRequest, hold: Hold) {
   const { client, kind } = request
@@ -95,7 +98,8 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
     const reply = await askOnce(request, hold)
     if (reply.value.leaseEnd === 0) {
       if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
-      // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able to enter now.
+      // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able
+      // to enter now.
       else client.queues.mayBeFree(hold.leased)
       return undefined
     }
@@ -114,7 +118,8 @@ async function askOnce({ client, kind, options }: AcquireRequest, hold: Hold) {
   // No level ends after the limit of its hold, also where the server adds the lease to the rest.
   const lease = Math.max(0, Math.floor(book.withinLimit(rest + wanted) - rest))
   const call = kind.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
-  // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
+  // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to
+  // the rest.
   book.mayLast(kind.addsLeases ? book.longest + lease : lease)
   try {
     return { ...(await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })), lease }

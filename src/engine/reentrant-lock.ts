@@ -21,7 +21,10 @@ import { waitForSiblingBranches } from './wait-for-sibling-branches'
 /** What the client reads in place of bytes that are no UTF-8. */
 const NO_TEXT = '\uFFFD'
 
-/** The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of LockHolds. */
+/**
+ * The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of
+ * LockHolds.
+ */
 export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   extends OwnedLock<Hold, Handle>
   implements RLock
@@ -79,8 +82,8 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     const seen = (owner: string) =>
       this.kind.ownerIsSecret ? createHash('sha1').update(owner).digest('hex') : owner
     const forced = before.filter(({ ownerField }) => holders.includes(seen(ownerField)))
-    // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
-    // connection means the same, unless the writer has released the write side and only reads since.
+    // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after
+    // a broken connection means the same, unless the writer has released the write side and only reads since.
     const all =
       !this.kind.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
     // The answer to a release in flight says what has become of its hold.

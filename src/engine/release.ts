@@ -7,8 +7,8 @@ import { type LockKind, NOT_HELD, type ReleaseReply } from './lock-kind'
 const TRIES_TO_SEE_LEASE = 5
 
 /**
- * Releases a level; with the last level of its hold the lock. If the hold is gone, settles the level and rejects with
- * LockLostError.
+ * Releases a level; with the last level of its hold the lock. If the hold is gone, settles the level and
+ * rejects with LockLostError.
  */
 export function release(kind: LockKind, level: Level): Promise<void> {
   const { hold } = level
@@ -30,7 +30,8 @@ export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
     if (!(error instanceof LockLostError)) hold.releaseAtItsEnd()
     throw error
   } finally {
-    // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
+    // This also runs if the server could not be reached: the remaining levels decide whether the watchdog
+    // goes on.
     if (hold.state === 'held') hold.client.leases.update(hold)
     // The renewal may arrive after the release, and then the server keeps the hold beyond its lease.
     if (isRenewing && !hold.needsWatchdog) hold.releaseAtItsEnd()
@@ -46,7 +47,8 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
     const call = kind.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
     const takeBack = book.mayShorten(call.started, lease)
-    // The leases of the remaining levels may have ended. Then their holder learns it before the server has freed the lock.
+    // The leases of the remaining levels may have ended. Then their holder learns it before the server has
+    // freed the lock.
     if (hold.checkLive()) leases.update(hold)
     const { value, sent, connectionBroke } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
@@ -54,7 +56,8 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
       throw hold.lossError()
     }
     if (value.result === 'other-lease') {
-      // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed nothing.
+      // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed
+      // nothing.
       book.endsAt(value.leaseEnd)
       // Its remaining levels have ended meanwhile.
       if (hold.state !== 'held') return hold.releaseAtItsEnd()
@@ -116,7 +119,10 @@ async function free(kind: LockKind, hold: Hold) {
   assertWasHeld(hold, wasHeld, connectionBroke)
 }
 
-/** The reply to a last release that failed: `gone` where the key holds something else by now. Otherwise retries, and throws. */
+/**
+ * The reply to a last release that failed: `gone` where the key holds something else by now. Otherwise
+ * retries, and throws.
+ */
 function goneOrThrow<Value>(hold: Hold, call: ScriptCall<Value>, error: unknown, gone: Value): Reply<Value> {
   if (error instanceof WrongTypeError) return clientReply(call, gone)
   hold.releaseOrphan(hold.book.longest, call.started)
@@ -132,8 +138,8 @@ function assertWasHeld(hold: Hold, wasHeld: boolean, connectionBroke: boolean) {
 }
 
 /**
- * Ends a level in this client and sends nothing. After the last level, the server keeps the lock until its lease ends.
- * Rejects with LockLostError if the hold was lost for another reason than its lease.
+ * Ends a level in this client and sends nothing. After the last level, the server keeps the lock until its
+ * lease ends. Rejects with LockLostError if the hold was lost for another reason than its lease.
  */
 export function leaveToLease(level: Level): Promise<void> {
   const { hold } = level

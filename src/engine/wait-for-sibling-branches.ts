@@ -8,8 +8,8 @@ import type { AcquireRequest } from './acquire-request'
 import type { Hold, Level } from './hold'
 
 /**
- * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires. Usually there
- * is no such hold, and it acquires at once. Undefined when the wait was over.
+ * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires.
+ * Usually there is no such hold, and it acquires at once. Undefined when the wait was over.
  */
 export async function waitForSiblingBranches(request: AcquireRequest): Promise<Level | undefined> {
   request.assertWanted()
@@ -30,13 +30,15 @@ export async function waitForSiblingBranches(request: AcquireRequest): Promise<L
 }
 
 /**
- * Enters, or queues, below the hold of an ancestor, and returns it; undefined if there is no such hold. One path of the tree of
- * threads holds the lock: siblings exclude each other below a hold, like other callers outside it.
+ * Enters, or queues, below the hold of an ancestor, and returns it; undefined if there is no such hold. One
+ * path of the tree of threads holds the lock: siblings exclude each other below a hold, like other callers
+ * outside it.
  */
 function enterBranch(request: AcquireRequest): Hold | undefined {
   const { kind, caller } = request
   request.branchPlace = undefined
-  // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is the write hold.
+  // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is
+  // the write hold.
   const hold = caller.holdOf(kind.exclusiveLockId ?? kind.objectId)
   if (!hold) return undefined
   const path = caller.pathBelow(hold)
@@ -46,7 +48,9 @@ function enterBranch(request: AcquireRequest): Hold | undefined {
   return hold
 }
 
-/** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
+/**
+ * Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over.
+ */
 async function untilInside(request: AcquireRequest, hold: Hold): Promise<boolean> {
   const { client, kind, waitTime, signal } = request
   const place = request.branchPlace!

@@ -4,8 +4,8 @@ interface Plan<T> {
 }
 
 /**
- * Items in order of the time at which each of them is due: a binary heap. An item has one time. The heap keeps a time that was
- * replaced or removed until it comes to the front, or until most of its times are such.
+ * Items in order of the time at which each of them is due: a binary heap. An item has one time. The heap
+ * keeps a time that was replaced or removed until it comes to the front, or until most of its times are such.
  */
 export class Agenda<T> {
   private heap: Plan<T>[] = []

@@ -102,8 +102,8 @@ export class LeaseMonitor {
   }
 
   /**
-   * Whether a later command of this client was granted the object, and was answered first. Two connections do not keep the order
-   * of commands, so this grant may be gone.
+   * Whether a later command of this client was granted the object, and was answered first. Two connections do
+   * not keep the order of commands, so this grant may be gone.
    */
   isOvertaken({ leased, book }: Lease): boolean {
     if (leased.shared) return false
@@ -113,8 +113,8 @@ export class LeaseMonitor {
   }
 
   /**
-   * The lease was set, or its levels changed. The monitor applies this at the end of the event loop tick: by then most locks
-   * are free again, and nothing is left to do.
+   * The lease was set, or its levels changed. The monitor applies this at the end of the event loop tick: by
+   * then most locks are free again, and nothing is left to do.
    */
   update(lease: Lease): void {
     if (this.fresh.length === 0) nextTick(this.applyFresh)
@@ -151,13 +151,15 @@ export class LeaseMonitor {
   }
 
   /**
-   * A server is gone or cut off, and its successor has only the data of a replica. A lease whose last renewal may not have
-   * reached a replica ends earlier: when the lease that a replica has ends, unless a renewal succeeds before.
+   * A server is gone or cut off, and its successor has only the data of a replica. A lease whose last renewal
+   * may not have reached a replica ends earlier: when the lease that a replica has ends, unless a renewal
+   * succeeds before.
    */
   countFromReplicas(): void {
     for (const lease of this.live.all()) {
       if (!lease.book.countFromReplica()) continue
-      // One that was to last until its limit is renewed again. Such a lease may end before its next renewal is due.
+      // One that was to last until its limit is renewed again. Such a lease may end before its next renewal
+      // is due.
       this.watchdog.update(lease)
       this.watchdog.hurry(lease)
     }

@@ -15,8 +15,8 @@ import { LazySignal } from '../util/lazy-signal'
 export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
 
 /**
- * Why a lease ended without a release: its deadline passed, its holder reached its `maxHoldTime`, the server no longer has it, or
- * it was released by force.
+ * Why a lease ended without a release: its deadline passed, its holder reached its `maxHoldTime`, the server
+ * no longer has it, or it was released by force.
  */
 export type LossReason = 'lease' | 'limit' | 'gone' | 'forced'
 
@@ -28,7 +28,10 @@ export interface ObjectNames {
   readonly name: string
   /** Identifies it within the client; another one where an object has several queues. */
   readonly objectId: string
-  /** Its id, and those of the queues and holds on the same object: these holds keep its waiters out, and their ends wake them. */
+  /**
+   * Its id, and those of the queues and holds on the same object: these holds keep its waiters out, and their
+   * ends wake them.
+   */
   readonly relatedIds: readonly string[]
   readonly key: string
   readonly channel: string
@@ -44,8 +47,8 @@ export interface Leased extends ObjectNames {
 /** How the leases of one kind are renewed: many in one call, with an answer for each. */
 export interface Renewal {
   /**
-   * Answers for each lease when it ends now, by the server's clock in ms; 0: it is gone. With `acknowledged`, a replica must
-   * have the renewal before the answer counts.
+   * Answers for each lease when it ends now, by the server's clock in ms; 0: it is gone. With `acknowledged`,
+   * a replica must have the renewal before the answer counts.
    */
   renew(
     scripts: ScriptExecutor,
@@ -55,7 +58,10 @@ export interface Renewal {
   ): ScriptCall<readonly number[]>
 }
 
-/** Renews leases by a script of this name. `keyOf` and `wordsOf`: what the script takes for each lease; usually key and owner. */
+/**
+ * Renews leases by a script of this name. `keyOf` and `wordsOf`: what the script takes for each lease;
+ * usually key and owner.
+ */
 export function renewalBy(
   name: ScriptName,
   keyOf = ({ leased }: Lease) => leased.key,
@@ -84,7 +90,10 @@ export function margin(lease: number): number {
   return Math.min(lease / 10, MAX_MARGIN)
 }
 
-/** How long one lease lasts: what is surely there, what may be there, and what a replica has. Only its methods write it. */
+/**
+ * How long one lease lasts: what is surely there, what may be there, and what a replica has. Only its methods
+ * write it.
+ */
 export class LeaseBook {
   /** What the server surely keeps. Each change is a new value. */
   private current: Term
@@ -115,12 +124,17 @@ export class LeaseBook {
     return this.current
   }
 
-  /** The longest lease that there ever was, in ms. The server may still have it, if a command that shortened it was not answered. */
+  /**
+   * The longest lease that there ever was, in ms. The server may still have it, if a command that shortened
+   * it was not answered.
+   */
   get longest(): number {
     return this.longestTerm
   }
 
-  /** The lease end that the last partial release saw. By it the server recognises a late copy of that release. */
+  /**
+   * The lease end that the last partial release saw. By it the server recognises a late copy of that release.
+   */
   get releasedEnd(): number {
     return this.endAtRelease
   }
@@ -195,9 +209,10 @@ export class LeaseBook {
   }
 
   /**
-   * A command was sent that may shorten the lease to `lasts`. From now on this client assumes no more than that, whether the
-   * command is answered or not, and ignores renewals that were sent before the command. Returns a function that takes this back,
-   * for a command that changed nothing; it does nothing if the lease was set since.
+   * A command was sent that may shorten the lease to `lasts`. From now on this client assumes no more than
+   * that, whether the command is answered or not, and ignores renewals that were sent before the command.
+   * Returns a function that takes this back, for a command that changed nothing; it does nothing if the lease
+   * was set since.
    */
   mayShorten(since: Moment, lasts: number): () => void {
     const { current, replicated, shortenedBy } = this

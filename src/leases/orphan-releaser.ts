@@ -19,9 +19,9 @@ export interface Orphan {
 }
 
 /**
- * Releases orphans in the background. An orphan is an acquisition that was cancelled while its command was in flight, or a
- * hold whose last `unlock()` could not reach the server. Each release is retried until the server has answered it, until it has
- * refused it for a minute, or until the lease has surely ended.
+ * Releases orphans in the background. An orphan is an acquisition that was cancelled while its command was in
+ * flight, or a hold whose last `unlock()` could not reach the server. Each release is retried until the
+ * server has answered it, until it has refused it for a minute, or until the lease has surely ended.
  */
 export class OrphanReleaser {
   private readonly inProgress = new Set<Promise<void>>()
@@ -39,9 +39,10 @@ export class OrphanReleaser {
   }
 
   /**
-   * The caller cancelled the acquisition: waits for the answer to its try, if one is in flight, and releases what its tries may
-   * have been granted. If the connection broke and its server stays away, it waits until the server is back or the client is
-   * shut down, without any other limit. A server that was stopped may execute the command when it goes on, however late.
+   * The caller cancelled the acquisition: waits for the answer to its try, if one is in flight, and releases
+   * what its tries may have been granted. If the connection broke and its server stays away, it waits until
+   * the server is back or the client is shut down, without any other limit. A server that was stopped may
+   * execute the command when it goes on, however late.
    */
   afterTry(
     orphan: Orphan,
@@ -61,14 +62,17 @@ export class OrphanReleaser {
     )
   }
 
-  /** Releases an orphan whose lease was last set at `since`. Resolves when it is released, or the client has given up. */
+  /**
+   * Releases an orphan whose lease was last set at `since`. Resolves when it is released, or the client has
+   * given up.
+   */
   releaseNow(orphan: Orphan, since: Moment): Promise<void> {
     return tracked(this.inProgress, this.release(orphan, since))
   }
 
   /**
-   * No replica acknowledged a command, so a failover may lose it. Sends it again in the background until a replica has it, for
-   * so many ms. It must have the effect of one, however often it is sent.
+   * No replica acknowledged a command, so a failover may lose it. Sends it again in the background until a
+   * replica has it, for so many ms. It must have the effect of one, however often it is sent.
    */
   untilReplicated(send: () => Promise<{ readonly acknowledged: boolean }>, lease: number): Promise<void> {
     const release = async () => {

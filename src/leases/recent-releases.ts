@@ -20,11 +20,12 @@ interface Release {
 }
 
 /**
- * The releases that a replica may lack: a caller does not wait until a replica has its release. If another server answers for
- * the key of such a release, that server may have the hold still, and no other client would release it. So the client sends the
- * release to the new server as well.
+ * The releases that a replica may lack: a caller does not wait until a replica has its release. If another
+ * server answers for the key of such a release, that server may have the hold still, and no other client
+ * would release it. So the client sends the release to the new server as well.
  *
- * A release is kept until the replicas have it, until its server has none, until the lease has surely ended, or for a minute.
+ * A release is kept until the replicas have it, until its server has none, until the lease has surely ended,
+ * or for a minute.
  */
 export class RecentReleases {
   private readonly servers = new Map<string, Release[]>()
@@ -45,7 +46,10 @@ export class RecentReleases {
     return size
   }
 
-  /** The server to which a release of this key goes now, for `answered`; undefined: it has no replica, so nothing is kept. */
+  /**
+   * The server to which a release of this key goes now, for `answered`; undefined: it has no replica, so
+   * nothing is kept.
+   */
   serverOf(key: string): string | undefined {
     const server = this.replication?.primaryOf(key)
     return server !== undefined && this.replication!.mayLack(server) ? server : undefined

@@ -35,7 +35,8 @@ const WALL_CLOCK_TOLERANCE = 5
 interface Watched {
   /**
    * What it does next.
-   * - `expiring`: nothing, because no level of the lease needs the watchdog, or the server keeps it until its limit
+   * - `expiring`: nothing, because no level of the lease needs the watchdog, or the server keeps it until its
+   *   limit
    * - `scheduled`: renews it
    * - `inFlight`: awaits the answer to a renewal, and reports it as overdue after an interval, once
    * - `retrying`: renews it again
@@ -43,15 +44,18 @@ interface Watched {
   phase: 'expiring' | 'scheduled' | 'inFlight' | 'retrying'
   /** Its renewals fail, and the client has reported that. */
   isFailing: boolean
-  /** A call for several leases failed because of a key, perhaps of another one: it is renewed by itself until that succeeds. */
+  /**
+   * A call for several leases failed because of a key, perhaps of another one: it is renewed by itself until
+   * that succeeds.
+   */
   isAlone: boolean
   /** The answer to the renewal in flight may be too old: another one follows it. */
   isWantedAgain: boolean
 }
 
 /**
- * Watches the deadline of every lease of a client, and renews those that need it, by one timer. One tick of the event loop
- * renews or reports a bounded number of leases, however many are due. Deadlines come first.
+ * Watches the deadline of every lease of a client, and renews those that need it, by one timer. One tick of
+ * the event loop renews or reports a bounded number of leases, however many are due. Deadlines come first.
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
@@ -61,12 +65,20 @@ export class Watchdog {
   private readonly interval: number
   private readonly retryAfter: number
   private readonly timer: RearmableTimer
-  /** How far the wall clock is ahead of the monotonic one, and by how much in all it was set forward, in ms. */
+  /**
+   * How far the wall clock is ahead of the monotonic one, and by how much in all it was set forward, in ms.
+   */
   private wallAhead = Number.POSITIVE_INFINITY
   private setForward = 0
-  /** What was renewed before this moment is renewed again: the server that answers from now on may not have it. */
+  /**
+   * What was renewed before this moment is renewed again: the server that answers from now on may not have
+   * it.
+   */
   private renewedAfresh = Number.NEGATIVE_INFINITY
-  /** Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first CROSSSLOT tells. */
+  /**
+   * Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first
+   * CROSSSLOT tells.
+   */
   private isSlotted: boolean
   /** The client is shut down. Calls that were in flight then may still set leases. */
   private isStopped = false
@@ -80,8 +92,8 @@ export class Watchdog {
   }
 
   /**
-   * The lease began, or its levels or its deadline changed. A renewal that is scheduled or in flight stays as it is: if each
-   * re-entry put it off, it might never come.
+   * The lease began, or its levels or its deadline changed. A renewal that is scheduled or in flight stays as
+   * it is: if each re-entry put it off, it might never come.
    */
   update(lease: Lease): void {
     if (this.isStopped) return
@@ -101,7 +113,10 @@ export class Watchdog {
     else this.deadlineChanged(lease, now)
   }
 
-  /** Renews a lease within some hundred ms, or within so many, or as soon as a renewal in flight is answered. Its deadline may have changed. */
+  /**
+   * Renews a lease within some hundred ms, or within so many, or as soon as a renewal in flight is answered.
+   * Its deadline may have changed.
+   */
   hurry(lease: Lease, within = this.retryAfter): void {
     const entry = this.watched.get(lease)
     if (!entry) return
@@ -183,7 +198,10 @@ export class Watchdog {
     lease.lose(reason)
   }
 
-  /** Sends the renewals that are due; returns the leases whose renewals are overdue. No listener runs meanwhile. */
+  /**
+   * Sends the renewals that are due; returns the leases whose renewals are overdue. No listener runs
+   * meanwhile.
+   */
   private renewDue(moment: Moment): Lease[] {
     const now = this.timeAt(moment)
     const { lockWatchdogTimeout, lockWatchdogBatchSize } = this.options
@@ -213,8 +231,8 @@ export class Watchdog {
   private reportOverdue(leases: readonly Lease[]) {
     if (leases.length === 0) return
     const error = new Error(
-      `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until the lease ends. ` +
-        'Check Redis and the network.',
+      `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until ` +
+        'the lease ends. Check Redis and the network.',
     )
     for (const lease of leases) {
       const entry = this.awaited(lease)
@@ -228,7 +246,8 @@ export class Watchdog {
     const { clock, scripts, acknowledged, origin } = this.options
     const [{ leased }] = batch as [Lease, ...Lease[]]
     const began = clock.now()
-    // An answer counts for these: where the need for the watchdog ended meanwhile, and came again, it has another entry.
+    // An answer counts for these: where the need for the watchdog ended meanwhile, and came again, it has
+    // another entry.
     const entries = batch.map((lease) => this.watched.get(lease))
     leased.renewal.renew(scripts, batch, lasts, acknowledged).answer.then(
       ({ value: leaseEnds, sent, acknowledged }) => {

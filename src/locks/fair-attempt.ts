@@ -8,7 +8,10 @@ import type { Outcome } from '../waiting/attempt'
 import type { FairKind } from './fair-kind'
 import { FairPlaces } from './fair-places'
 
-/** How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has usually lapsed. */
+/**
+ * How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has
+ * usually lapsed.
+ */
 const LEAVING_LASTS = 60_000
 
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
@@ -67,8 +70,8 @@ export class FairAttempt extends AcquireAttempt {
   /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */
   ended(granted: boolean): void {
     this.places?.remove(this)
-    // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a third of an
-    // allowance later.
+    // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a
+    // third of an allowance later.
     if (granted) this.places?.refreshWithin(this.wanted.lease + 1)
     else if (this.mayHavePlace) this.client.orphans.releaseNow(this.place, this.client.clock.now())
   }

@@ -15,8 +15,8 @@ const ALLOWANCE = 5_000
 const RECHECK_AFTER = 600_000
 
 /**
- * The answer to a try. If it did not acquire: whether the owner has a place in the queue, and how long the lock, or the place at
- * the head, lasts without any command, in ms; -1 without expiry.
+ * The answer to a try. If it did not acquire: whether the owner has a place in the queue, and how long the
+ * lock, or the place at the head, lasts without any command, in ms; -1 without expiry.
  */
 export type FairAnswer = Outcome<undefined> & { readonly isPlaced?: boolean; readonly lives?: number }
 
@@ -27,8 +27,8 @@ function decodeAcquire(raw: unknown): FairAnswer {
 }
 
 /**
- * The answer to a refresh: see lua/fair-lock/refresh.lua. `head`: the owner that heads the queue of a free lock. `found`: the
- * thread ids of the places found.
+ * The answer to a refresh: see lua/fair-lock/refresh.lua. `head`: the owner that heads the queue of a free
+ * lock. `found`: the thread ids of the places found.
  */
 function decodeRefresh(raw: unknown) {
   const [next, waitsAhead, lives, head, found] = raw as [number, number, number, string, string]
@@ -41,7 +41,9 @@ const FORCE_RELEASE = script('fair-lock/force-release', decodeRelease)
 const LEAVE = script('fair-lock/leave', Number)
 const REFRESH = script('fair-lock/refresh', decodeRefresh)
 
-/** The queue is on the server. The refresh of the places also wakes the waiters while no message can arrive. */
+/**
+ * The queue is on the server. The refresh of the places also wakes the waiters while no message can arrive.
+ */
 class InOrderOfServer extends Admission {
   override longestSleep(): number {
     return Number.POSITIVE_INFINITY

@@ -19,9 +19,10 @@ const REFRESHES_AN_ALLOWANCE = 3
 const placesOf = perObject((_: Client) => new Map<string, FairPlaces>())
 
 /**
- * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of their allowance. It
- * is the only command that sleeping waiters send. Its answer says which places are gone. It also names the owner that heads
- * the queue of a free lock, in case no message said so: a lease ended, a waiter died, or a message was lost.
+ * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of
+ * their allowance. It is the only command that sleeping waiters send. Its answer says which places are gone.
+ * It also names the owner that heads the queue of a free lock, in case no message said so: a lease ended, a
+ * waiter died, or a message was lost.
  */
 export class FairPlaces {
   /** In order of arrival. */
@@ -39,7 +40,9 @@ export class FairPlaces {
     placesOf(client).set(kind.key, this)
   }
 
-  /** Those of this client in the queue of this lock, if it has any. The object lasts until its last `remove`. */
+  /**
+   * Those of this client in the queue of this lock, if it has any. The object lasts until its last `remove`.
+   */
   static of(client: Client, { key }: FairKind): FairPlaces | undefined {
     return placesOf(client).get(key)
   }
@@ -85,7 +88,8 @@ export class FairPlaces {
         this.waiters.get(value.head)?.lookAgain()
         break
       }
-      // Without waiters this object has ended, and another one may have waiters of this client in the queue by now.
+      // Without waiters this object has ended, and another one may have waiters of this client in the queue
+      // by now.
       if (this.waiters.size === 0) return
       this.lookForLost(found, began)
       this.removeLeft(found)
@@ -109,7 +113,9 @@ export class FairPlaces {
     }
   }
 
-  /** A late copy of a try may have entered an owner that has left: its place must not be refreshed for ever. */
+  /**
+   * A late copy of a try may have entered an owner that has left: its place must not be refreshed for ever.
+   */
   private removeLeft(found: ReadonlySet<string>) {
     for (const id of found) {
       const owner = ownerField(this.client.clientId, id)

@@ -21,25 +21,26 @@ import { HashLockKind } from './hash-lock-kind'
 /** An acquisition of a fenced lock, as an object. */
 export interface FencedLockHold extends LockHold {
   /**
-   * The newest token of this hold's owner: the token of this acquisition or, after a re-entry, the token of the re-entry. A
-   * resource should accept a write with a greater token than the last one it saw, and an equal token only from the same
-   * holder.
+   * The newest token of this hold's owner: the token of this acquisition or, after a re-entry, the token of
+   * the re-entry. A resource should accept a write with a greater token than the last one it saw, and an
+   * equal token only from the same holder.
    */
   readonly token: number
 }
 
 /**
- * Redisson's RFencedLock: an RLock that numbers its grants, so that a resource can refuse a holder that was overtaken.
+ * Redisson's RFencedLock: an RLock that numbers its grants, so that a resource can refuse a holder that was
+ * overtaken.
  *
- * Every acquisition draws a token, a re-entry too. A later token is always greater, and gaps are normal. Tokens are numbers;
- * after 2⁵³ − 1, acquisitions reject with RangeError. The counter has its own key for each name, and the key never expires.
- * If the counter is lost or set back (FLUSHALL, eviction, a failover, an old dump), a client that knows a greater token sets it
- * forward, and raises the event `error` with a FencingTokenError: clients that know no token may have drawn old ones again. Use
- * `noeviction`.
+ * Every acquisition draws a token, a re-entry too. A later token is always greater, and gaps are normal.
+ * Tokens are numbers; after 2⁵³ − 1, acquisitions reject with RangeError. The counter has its own key for
+ * each name, and the key never expires. If the counter is lost or set back (FLUSHALL, eviction, a failover,
+ * an old dump), a client that knows a greater token sets it forward, and raises the event `error` with a
+ * FencingTokenError: clients that know no token may have drawn old ones again. Use `noeviction`.
  *
  * **Different from Java.** `tryLockAndGetToken()` without a wait is one try (Java's waits for ever), and
- * `lockAndGetToken(leaseTime, unit)` keeps its lease (Java's synchronous method ignores it). It is the same lock as
- * `getLock` of that name. `getLock` draws no tokens, so use one kind for one name.
+ * `lockAndGetToken(leaseTime, unit)` keeps its lease (Java's synchronous method ignores it). It is the same
+ * lock as `getLock` of that name. `getLock` draws no tokens, so use one kind for one name.
  *
  * @example
  * ```ts
@@ -48,8 +49,8 @@ export interface FencedLockHold extends LockHold {
  */
 export interface RFencedLock extends RLock<FencedLockHold> {
   /**
-   * The newest token that any owner has drawn; 0 before the first one. It may belong to another owner, so do not send it to a
-   * resource. Use `hold.token`, or the result of `lockAndGetToken`.
+   * The newest token that any owner has drawn; 0 before the first one. It may belong to another owner, so do
+   * not send it to a resource. Use `hold.token`, or the result of `lockAndGetToken`.
    */
   getToken(): Promise<number>
 
@@ -71,9 +72,9 @@ export interface RFencedLock extends RLock<FencedLockHold> {
 }
 
 /**
- * The counter of a fenced lock was behind a token that this client saw: it was lost or set back. The client raises the event
- * `error` with it, the counter goes on above that token, and the acquisition succeeds. Before that, other clients may have drawn
- * tokens a second time, and the resource refuses these.
+ * The counter of a fenced lock was behind a token that this client saw: it was lost or set back. The client
+ * raises the event `error` with it, the counter goes on above that token, and the acquisition succeeds.
+ * Before that, other clients may have drawn tokens a second time, and the resource refuses these.
  */
 export class FencingTokenError extends RedissonError {
   override readonly name = 'FencingTokenError'
@@ -164,9 +165,10 @@ class FencedLockKind extends HashLockKind {
     if (before === undefined) return
     client.events.error(
       new FencingTokenError(
-        `The counter ${quote(tokenKey(key))} of the fenced lock ${quote(name)} was lost or set back to ${before}, and this ` +
-          `client saw the token ${last?.token ?? token - 1} (client ${client.clientId}). It goes on with ${token}. Other ` +
-          'clients may have drawn tokens a second time, and resources refuse these. Do not let Redis evict the counter.',
+        `The counter ${quote(tokenKey(key))} of the fenced lock ${quote(name)} was lost or set back to ` +
+          `${before}, and this client saw the token ${last?.token ?? token - 1} (client ` +
+          `${client.clientId}). It goes on with ${token}. Other clients may have drawn tokens a second ` +
+          'time, and resources refuse these. Do not let Redis evict the counter.',
         name,
         token,
         last?.token ?? token - 1,
@@ -182,7 +184,8 @@ function tokenKey(key: string): string {
 
 class FencedHold extends AcquiredLockHold implements FencedLockHold {
   get token(): number {
-    // A hold table keeps holds of all kinds of locks. Each acquisition of this kind sets the token of its owner.
+    // A hold table keeps holds of all kinds of locks. Each acquisition of this kind sets the token of its
+    // owner.
     return this.hold.grant as number
   }
 }
@@ -218,8 +221,8 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
       const key = this.tokenKey
       if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) throw error
       throw new RangeError(
-        `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +
-          `(client ${this.client.clientId}). Nothing was acquired.`,
+        `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached ` +
+          `2⁵³ − 1 (client ${this.client.clientId}). Nothing was acquired.`,
         { cause: error },
       )
     }

@@ -16,8 +16,9 @@ const SCRIPTS = scriptsIn('lock')
 export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
 
 /**
- * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
- * locks of one name exclude each other, and an owner re-enters and releases through any of them, as in Java.
+ * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the
+ * hold count. Such locks of one name exclude each other, and an owner re-enters and releases through any of
+ * them, as in Java.
  */
 export class HashLockKind extends NamedLock implements LockKind {
   readonly kind: string = 'lock'

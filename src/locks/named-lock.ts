@@ -21,8 +21,8 @@ const PLAIN_REPLIES: readonly (ReleaseReply | undefined)[] = [
 ]
 
 /**
- * nil: acquired; a number: the remaining time to live in ms, -1 without expiry. The answer 0 to a handoff says that the giver
- * did not hold the lock.
+ * nil: acquired; a number: the remaining time to live in ms, -1 without expiry. The answer 0 to a handoff
+ * says that the giver did not hold the lock.
  */
 export function decodeAcquire(raw: unknown): Outcome<undefined> {
   return raw === null ? GRANTED : blocked(Number(raw))
@@ -59,7 +59,10 @@ export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-l
 
 export type KindScripts = ReturnType<typeof scriptsIn>
 
-/** The names of one lock, in its client and in Redis, and the calls of its scripts that most kinds of locks send alike. */
+/**
+ * The names of one lock, in its client and in Redis, and the calls of its scripts that most kinds of locks
+ * send alike.
+ */
 export abstract class NamedLock {
   readonly relatedIds: readonly string[]
   protected readonly keys: readonly string[]

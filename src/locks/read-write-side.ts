@@ -8,12 +8,18 @@ export function readWriteLockChannel(key: string): string {
   return prefixed('redisson_rwlock', key)
 }
 
-/** The parts before and after an owner field in the names of read timeout keys. The number of the level comes last. */
+/**
+ * The parts before and after an owner field in the names of read timeout keys. The number of the level comes
+ * last.
+ */
 export function readTimeoutParts(key: string): readonly [before: string, behind: string] {
   return [suffixed(key, ''), ':rwlock_timeout:']
 }
 
-/** What the read side and the write side have in common: one key, one channel, and the calls that are the same. */
+/**
+ * What the read side and the write side have in common: one key, one channel, and the calls that are the
+ * same.
+ */
 export abstract class ReadWriteSide extends NamedLock {
   /** What the last reader publishes when it leaves. A writer publishes another text. */
   readonly allLeft = '0'
@@ -22,9 +28,9 @@ export abstract class ReadWriteSide extends NamedLock {
   protected readonly otherLockId = this.relatedIds[1]!
   protected override readonly timeoutKeyParts = readTimeoutParts(this.key)
   /**
-   * The lock, and a key beside it that no client ever sets. While the keys of a lock move to another node, the server answers
-   * TRYAGAIN to a script that names both. Without that, the script would take timeout keys that have not moved yet for those of
-   * dead readers.
+   * The lock, and a key beside it that no client ever sets. While the keys of a lock move to another node,
+   * the server answers TRYAGAIN to a script that names both. Without that, the script would take timeout keys
+   * that have not moved yet for those of dead readers.
    */
   protected override readonly guardedKeys = [this.key, `${this.timeoutKeyParts.join('')}0`]
 

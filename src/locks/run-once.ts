@@ -10,13 +10,14 @@ import { refuseLazy } from '../util/lazy-result'
 /** Options of `runOnce()`. */
 export interface RunOnceOptions {
   /**
-   * How long the lock stays held at least, in ms, from its acquisition: `fn` starts when the server's answer has arrived. It
-   * should be longer than the difference between the clocks of the instances, and shorter than the period of the job.
+   * How long the lock stays held at least, in ms, from its acquisition: `fn` starts when the server's answer
+   * has arrived. It should be longer than the difference between the clocks of the instances, and shorter
+   * than the period of the job.
    */
   atLeast: number
   /**
-   * How long a job holds the lock at most, in ms; at least `atLeast`. After it the lock is lost, as `maxHoldTime` of a lock says.
-   * Absent: as the client says.
+   * How long a job holds the lock at most, in ms; at least `atLeast`. After it the lock is lost, as
+   * `maxHoldTime` of a lock says. Absent: as the client says.
    */
   maxHoldTime?: number | undefined
 }
@@ -28,9 +29,9 @@ export interface RunOnceTask {
 }
 
 /**
- * Runs `fn` under the lock unless another owner holds it. The lease of the key is `atLeast` from the beginning, so the key
- * stays in Redis for that long: a job that ends earlier sends nothing, and the key outlives a crash of the process. For a job
- * that takes longer, the watchdog renews the key.
+ * Runs `fn` under the lock unless another owner holds it. The lease of the key is `atLeast` from the
+ * beginning, so the key stays in Redis for that long: a job that ends earlier sends nothing, and the key
+ * outlives a crash of the process. For a job that takes longer, the watchdog renews the key.
  */
 export function runOnce(
   client: Client,

@@ -9,8 +9,8 @@ import { HashLockKind } from './hash-lock-kind'
 /** How long a waiter of a spin lock sleeps between its tries. */
 export interface BackOffPolicy {
   /**
-   * The next pause in ms, more than 0. `tries` counts the pauses since the waiter began or was last notified, from 1.
-   * If it throws, or returns anything else, the pause of `exponentialBackOff()` applies.
+   * The next pause in ms, more than 0. `tries` counts the pauses since the waiter began or was last notified,
+   * from 1. If it throws, or returns anything else, the pause of `exponentialBackOff()` applies.
    */
   nextSleepPeriod(tries: number): number
 }
@@ -44,8 +44,9 @@ export interface ConstantBackOffOptions {
 }
 
 /**
- * Pauses that grow from `initialDelay` to `maxDelay`. A random part of up to one ms for each try keeps waiters apart, as in
- * Redisson. Throws TypeError for an option that is not a number, and RangeError for one that is not more than 0.
+ * Pauses that grow from `initialDelay` to `maxDelay`. A random part of up to one ms for each try keeps
+ * waiters apart, as in Redisson. Throws TypeError for an option that is not a number, and RangeError for one
+ * that is not more than 0.
  */
 export function exponentialBackOff(options: ExponentialBackOffOptions = {}): BackOffPolicy {
   checkOptions(options, ['initialDelay', 'maxDelay', 'multiplier'])
@@ -59,7 +60,10 @@ export function exponentialBackOff(options: ExponentialBackOffOptions = {}): Bac
   }
 }
 
-/** Pauses of one length. Throws TypeError for a `delay` that is not a number, and RangeError if it is not more than 0. */
+/**
+ * Pauses of one length. Throws TypeError for a `delay` that is not a number, and RangeError if it is not more
+ * than 0.
+ */
 export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPolicy {
   checkOptions(options, ['delay'])
   const delay = positive('delay', options.delay ?? 64)
@@ -68,7 +72,10 @@ export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPo
 
 const DEFAULT = exponentialBackOff()
 
-/** For peers that publish nothing when they release: the first waiter tries again after the pauses of a policy. */
+/**
+ * For peers that publish nothing when they release: the first waiter tries again after the pauses of a
+ * policy.
+ */
 export class Spinning extends Admission {
   private tries = 0
 
@@ -97,13 +104,13 @@ export class Spinning extends Admission {
 }
 
 /**
- * Redisson's spin lock: an RLock whose waiters also try again without a message, after the pauses of a back-off policy. Use
- * it beside a Java SpinLock, which publishes nothing when it releases.
+ * Redisson's spin lock: an RLock whose waiters also try again without a message, after the pauses of a
+ * back-off policy. Use it beside a Java SpinLock, which publishes nothing when it releases.
  *
- * **Different from Java.** This lock publishes its releases, so that waiters of `getLock` of that name wake. It also listens:
- * if the other side publishes, it wakes at once and does not spin. Only the first waiter of a process sends tries. The
- * back-off of the first spin lock that waits for a name also applies to the waiters behind it. `tryLock(waitTime)` ends with
- * its wait, after one last try, and not a pause later.
+ * **Different from Java.** This lock publishes its releases, so that waiters of `getLock` of that name wake.
+ * It also listens: if the other side publishes, it wakes at once and does not spin. Only the first waiter of
+ * a process sends tries. The back-off of the first spin lock that waits for a name also applies to the
+ * waiters behind it. `tryLock(waitTime)` ends with its wait, after one last try, and not a pause later.
  *
  * It is the same lock as `getLock` of that name.
  */
@@ -114,7 +121,8 @@ export class SpinLockKind extends HashLockKind {
   constructor(name: string, key: string, client: Client, backOff: BackOffPolicy = DEFAULT) {
     if (typeof backOff?.nextSleepPeriod !== 'function')
       throw new TypeError(
-        `a back-off must have nextSleepPeriod(), got ${describe(backOff)}: use exponentialBackOff() or constantBackOff()`,
+        `a back-off must have nextSleepPeriod(), got ${describe(backOff)}: use exponentialBackOff() or ` +
+          'constantBackOff()',
       )
     super(name, key, client)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.

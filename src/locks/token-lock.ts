@@ -13,29 +13,36 @@ import { decodeAcquire, NamedLock, scriptsIn } from './named-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
- * The lock that most other libraries use: `SET key token NX PX lease`; a release or a renewal compares the token. So Node
- * shares locks with redlock and redis-semaphore on npm, redis-py, redsync and Jedis recipes. Redisson does not have it.
+ * The lock that most other libraries use: `SET key token NX PX lease`; a release or a renewal compares the
+ * token. So Node shares locks with redlock and redis-semaphore on npm, redis-py, redsync and Jedis recipes.
+ * Redisson does not have it.
  *
  * **The key** is the name without a change. The Mutex of redis-semaphore puts `mutex:` before its key: use
- * `getTokenLock('mutex:' + key)`. A token lock and a plain lock of one name reject each other with WrongTypeError.
+ * `getTokenLock('mutex:' + key)`. A token lock and a plain lock of one name reject each other with
+ * WrongTypeError.
  *
- * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and acquires it again is rejected with
- * IllegalMonitorStateError. RLock describes callers, units of time, errors and lost locks; the same holds here.
+ * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and acquires it again is
+ * rejected with IllegalMonitorStateError. RLock describes callers, units of time, errors and lost locks; the
+ * same holds here.
  *
  * **Renewal.** The watchdog renews it like every lock, unless it has a `leaseTime`.
  *
- * **Waiting.** This package publishes its releases on a channel of its own, so that its waiters wake at once. Other libraries
- * publish nothing. So the first waiter of a process tries again after 20 ms, and then after twice as long each time, up to
- * 1 s. Waiters of one process hand the lock to each other for up to 10 ms; then the lock is free for all processes.
+ * **Waiting.** This package publishes its releases on a channel of its own, so that its waiters wake at once.
+ * Other libraries publish nothing. So the first waiter of a process tries again after 20 ms, and then after
+ * twice as long each time, up to 1 s. Waiters of one process hand the lock to each other for up to 10 ms;
+ * then the lock is free for all processes.
  *
- * **A key without expiry** counts as held. A caller that has waited behind such a key for 5 s gets a process warning with the
- * code RLOCK_NO_EXPIRY, because it may wait for ever. A key that is not a string is a WrongTypeError.
+ * **A key without expiry** counts as held. A caller that has waited behind such a key for 5 s gets a process
+ * warning with the code RLOCK_NO_EXPIRY, because it may wait for ever. A key that is not a string is a
+ * WrongTypeError.
  */
 export interface TokenLock extends LockCalls {
   /** The name given to `getTokenLock`, before any name mapper. */
   getName(): string
 
-  /** Ends the hold that it finds, of any library; resolves with whether it did. It leaves a later hold alone. */
+  /**
+   * Ends the hold that it finds, of any library; resolves with whether it did. It leaves a later hold alone.
+   */
   forceUnlock(): Promise<boolean>
   /** Whether the lock is held, by any client. Asks the primary. */
   isLocked(): Promise<boolean>
@@ -53,7 +60,10 @@ const TOKEN_BYTES = 16
 const FIRST_PAUSE = 20
 const LONGEST_PAUSE = 1_000
 
-/** Pauses from 20 ms, doubling to 1 s. Each is shortened by up to a fifth, so that processes do not try at the same time. */
+/**
+ * Pauses from 20 ms, doubling to 1 s. Each is shortened by up to a fifth, so that processes do not try at the
+ * same time.
+ */
 const DOUBLING: BackOffPolicy = {
   nextSleepPeriod: (tries) => Math.min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE) * (1 - random() / 5),
 }
@@ -119,8 +129,9 @@ class TokenAttempt extends AcquireAttempt {
       this,
       'RLOCK_NO_EXPIRY',
       `A caller has waited for ${this.target.subject} for 5 s, and its key has no expiry (client ` +
-        `${this.client.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
-        'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call forceUnlock().',
+        `${this.client.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. The ` +
+        'wait may never end. Check what the key is. If nothing holds the lock, delete the key or call ' +
+        'forceUnlock().',
     )
   }
 }

@@ -10,7 +10,10 @@ import { ReadWriteSide } from './read-write-side'
 
 const SCRIPTS = scriptsIn('write-lock')
 
-/** The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain lock. */
+/**
+ * The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain
+ * lock.
+ */
 export class WriteLockKind extends ReadWriteSide implements LockKind {
   readonly kind = 'write'
   protected readonly own = SCRIPTS
@@ -27,14 +30,18 @@ export class WriteLockKind extends ReadWriteSide implements LockKind {
     return `${super.ownerField(threadId)}:write`
   }
 
-  /** Throws for a reader that would wait to write, because it would wait for itself. A single try simply fails. */
+  /**
+   * Throws for a reader that would wait to write, because it would wait for itself. A single try simply
+   * fails.
+   */
   companion(caller: Caller, willWait: boolean): undefined {
     const reading = willWait ? this.companionHold(caller) : undefined
     if (reading)
       throw new IllegalMonitorStateError(
-        `${caller.description} holds the read side of ${quote(this.name)} and wants to write ` +
-          `(client ${this.client.clientId}, thread id ${reading.threadId}): it would wait for itself for ever. ` +
-          'Release the read lock first and read the data again afterwards, or take the write lock from the start.',
+        `${caller.description} holds the read side of ${quote(this.name)} and wants to write (client ` +
+          `${this.client.clientId}, thread id ${reading.threadId}): it would wait for itself for ever. ` +
+          'Release the read lock first and read the data again afterwards, or take the write lock from the ' +
+          'start.',
       )
     return undefined
   }

@@ -3,7 +3,10 @@ import type { MembersCall } from './members-call'
 import { MembersHold } from './members-hold'
 import { type Answer, type Granted, Wait } from './try-member'
 
-/** How long a round waits for members while it holds others: at least so many ms, and so much of the time waited before. */
+/**
+ * How long a round waits for members while it holds others: at least so many ms, and so much of the time
+ * waited before.
+ */
 const WAIT_WHILE_HOLDING = 40
 const PART_OF_TIME_WAITED = 1 / 4
 const LONGEST_WAIT_WHILE_HOLDING = 5_000
@@ -11,9 +14,9 @@ const LONGEST_WAIT_WHILE_HOLDING = 5_000
 /**
  * Acquires all members, or none. Undefined: the wait was over.
  *
- * The first round tries all members at once. If it fails, the caller waits for the first member that another owner holds. With that
- * member it begins the next round, which takes the others in the global order: callers that need all members would keep them
- * from each other.
+ * The first round tries all members at once. If it fails, the caller waits for the first member that another
+ * owner holds. With that member it begins the next round, which takes the others in the global order: callers
+ * that need all members would keep them from each other.
  */
 export async function acquireAll(call: MembersCall): Promise<MembersHold | undefined> {
   const { wait } = call
@@ -37,9 +40,10 @@ export async function acquireAll(call: MembersCall): Promise<MembersHold | undef
 }
 
 /**
- * Acquires the members one after the other, up to one that it does not get. It waits only for members that come later in
- * the order than those that it holds, so processes cannot wait for each other in a circle. A Java peer has its own order: it
- * gets its turn when this wait is over. The wait grows with the rounds, so that the sections of other owners fit into it.
+ * Acquires the members one after the other, up to one that it does not get. It waits only for members that
+ * come later in the order than those that it holds, so processes cannot wait for each other in a circle. A
+ * Java peer has its own order: it gets its turn when this wait is over. The wait grows with the rounds, so
+ * that the sections of other owners fit into it.
  */
 async function tryInOrder(call: MembersCall, first: Granted | undefined): Promise<readonly Answer[]> {
   const { wait, group, options } = call

@@ -6,14 +6,17 @@ import { ENDED, type MembersCall } from './members-call'
 import { MembersHold } from './members-hold'
 import { type Answer, type Granted, tryMember } from './try-member'
 
-/** The longest wait for one member that another owner holds, in ms. That member may be one of the spare ones. */
+/**
+ * The longest wait for one member that another owner holds, in ms. That member may be one of the spare ones.
+ */
 const LONGEST_WAIT = 1_000
 
 /**
- * Acquires a quorum of the members, or none. Undefined: the wait was over. `bound`: how long a member may take to answer, in ms.
+ * Acquires a quorum of the members, or none. Undefined: the wait was over. `bound`: how long a member may
+ * take to answer, in ms.
  *
- * A round tries all members at once. If it fails, the caller waits for a while for one member that another owner holds, and then tries
- * all again.
+ * A round tries all members at once. If it fails, the caller waits for a while for one member that another
+ * owner holds, and then tries all again.
  */
 export async function acquireQuorum(call: MembersCall, bound: number): Promise<MembersHold | undefined> {
   const { wait } = call
@@ -38,11 +41,12 @@ export async function acquireQuorum(call: MembersCall, bound: number): Promise<M
 }
 
 /**
- * One round trip to all servers. No member is waited for, so the order does not matter. `first` is held already.
+ * One round trip to all servers. No member is waited for, so the order does not matter. `first` is held
+ * already.
  *
- * A member whose server is away is not tried where the others suffice. A round ends as soon as others hold too many, but the first
- * round of a call that waits hears all members, because one of them may refuse for good. Otherwise callers would keep the members of
- * the living servers from each other for the whole bound.
+ * A member whose server is away is not tried where the others suffice. A round ends as soon as others hold
+ * too many, but the first round of a call that waits hears all members, because one of them may refuse for
+ * good. Otherwise callers would keep the members of the living servers from each other for the whole bound.
  */
 async function tryAtOnce(
   { group, spare, options }: MembersCall,

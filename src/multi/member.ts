@@ -31,7 +31,10 @@ export interface MemberGroup {
 let foreignLocks = 0
 const foreign = perObject((_: object) => ({ id: `foreign ${foreignLocks++}` }))
 
-/** The members, in the order of the arguments. Throws TypeError or RangeError for locks that cannot be held together. */
+/**
+ * The members, in the order of the arguments. Throws TypeError or RangeError for locks that cannot be held
+ * together.
+ */
 export function membersOf(locks: readonly unknown[], what: string): Member[] {
   if (locks.length === 0) throw new RangeError(`a ${what} needs at least one lock`)
   const members = locks.map((lock) => memberOf(lock, what))
@@ -40,8 +43,8 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
     for (const leaf of leavesOf(member)) {
       if (seen.has(leaf))
         throw new RangeError(
-          `A ${what} got the lock ${quote(member.name)} twice, or a lock within it. Give each member another key, another ` +
-            'database or another server.',
+          `A ${what} got the lock ${quote(member.name)} twice, or a lock within it. Give each member ` +
+            'another key, another database or another server.',
         )
       seen.add(leaf)
     }
@@ -71,8 +74,8 @@ function isLock(lock: unknown): lock is Lockable {
 }
 
 /**
- * The members in the order in which every process acquires them. The key comes first, because two processes may know one server by
- * two addresses.
+ * The members in the order in which every process acquires them. The key comes first, because two processes
+ * may know one server by two addresses.
  */
 export function inGlobalOrder(members: readonly Member[]): Member[] {
   const addressOf = ({ identity }: Member) => identity?.server?.address ?? ''

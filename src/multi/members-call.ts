@@ -9,11 +9,18 @@ import { stateOfAnswer } from './member-states'
 import { hasEnough, MembersHold } from './members-hold'
 import { type Answer, type Granted, isTransient, releaseParts, tryMember, Wait } from './try-member'
 
-/** The longest pause between two rounds, in ms. It grows with the rounds, and a random part of it is waited. */
+/**
+ * The longest pause between two rounds, in ms. It grows with the rounds, and a random part of it is waited.
+ */
 const LONGEST_PAUSE = 64
-/** Errors of a wait for a member that other owners do not hold. The caller would wait for itself, or a RedLock has no quorum. */
+/**
+ * Errors of a wait for a member that other owners do not hold. The caller would wait for itself, or a RedLock
+ * has no quorum.
+ */
 const NOT_BY_OTHERS: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_QUORUM']
-/** A call that is not kept waiting by other owners, and yet acquires nothing for this long, in ms, rejects. */
+/**
+ * A call that is not kept waiting by other owners, and yet acquires nothing for this long, in ms, rejects.
+ */
 const FAILED_AFTER = 10_000
 
 /** The error of a member whose answer says nothing, because others hold too many members by then. */
@@ -26,18 +33,22 @@ export interface MembersOptions extends AcquireArguments {
   /** How long a hold counts from its first grant, in ms. Undefined: as long as its members. */
   readonly validFor?: number | undefined
   /**
-   * The error of a call whose members failed, by their last answers; undefined: the lock was not acquired within the wait.
-   * `isFinal`: the wait is not over, but a further round would not help.
+   * The error of a call whose members failed, by their last answers; undefined: the lock was not acquired
+   * within the wait. `isFinal`: the wait is not over, but a further round would not help.
    */
   failure(answers: readonly Told[], isFinal: boolean): unknown
 }
 
-/** One call that acquires members, round after round: what the loops of a multi lock and of a RedLock share. */
+/**
+ * One call that acquires members, round after round: what the loops of a multi lock and of a RedLock share.
+ */
 export class MembersCall {
   readonly wait: Wait
   /** Members whose last answer was an error, or came too late, and when the first of these rounds began. */
   private readonly failing = new Map<Member, { readonly since: Moment; readonly answer: Told }>()
-  /** Members for which the caller cannot wait, such as a write side that it reads: it would wait for itself. */
+  /**
+   * Members for which the caller cannot wait, such as a write side that it reads: it would wait for itself.
+   */
   private readonly refusing = new Map<Member, Told>()
 
   constructor(
@@ -52,7 +63,9 @@ export class MembersCall {
     return this.group.members.length - this.group.needed
   }
 
-  /** Waits for a member that the client should yield to other processes. A try without a wait would not yield. */
+  /**
+   * Waits for a member that the client should yield to other processes. A try without a wait would not yield.
+   */
   async waitInTurn(most: number): Promise<Granted | undefined> {
     if (this.wait.isOneTry) return undefined
     const member = this.group.members.find(({ identity }) => identity?.mustYield())
@@ -72,7 +85,9 @@ export class MembersCall {
     return undefined
   }
 
-  /** A member may belong to another client, whose queue does not know when the client of this lock shuts down. */
+  /**
+   * A member may belong to another client, whose queue does not know when the client of this lock shuts down.
+   */
   try(member: Member, waitTime: number): Promise<Answer> {
     const { group, options } = this
     if (waitTime <= 0) return tryMember(member, 0, options)
@@ -82,8 +97,8 @@ export class MembersCall {
   }
 
   /**
-   * One round. Returns the hold if it acquired enough members. If not, releases them and returns the answers. Throws if a further
-   * round would not help, or the caller does not want the lock any more.
+   * One round. Returns the hold if it acquired enough members. If not, releases them and returns the answers.
+   * Throws if a further round would not help, or the caller does not want the lock any more.
    */
   async round(answering: () => Promise<readonly Answer[]>): Promise<MembersHold | readonly Told[]> {
     const { group, spare } = this

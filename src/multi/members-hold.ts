@@ -27,7 +27,9 @@ export interface MultiLockHold extends LockHold {
   readonly lockName: string
   /** The owners of the members, as their servers have them, separated by spaces. */
   readonly owner: string
-  /** An id of this acquisition in this process. No server knows it: each member has a `threadId` of its own. */
+  /**
+   * An id of this acquisition in this process. No server knows it: each member has a `threadId` of its own.
+   */
   readonly threadId: number
   /** The holds of the members, in the order in which they were acquired. */
   readonly holds: readonly LockHold[]
@@ -41,7 +43,10 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   /** All that its caller holds. */
   hold!: LevelsHold
   thread: LogicalThread | undefined
-  /** In ms. Undefined: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
+  /**
+   * In ms. Undefined: until `unlock()`, the watchdogs renew its members, also those that a lost hold still
+   * has.
+   */
   leaseTime: number | undefined
   bareIn: OwnedLevel['bareIn']
   readonly level = this
@@ -127,7 +132,10 @@ function isLive(level: MembersHold): boolean {
   return false
 }
 
-/** Whether its time is not over, and enough members are held. It changes nothing, so that it may be asked before a caller has the hold. */
+/**
+ * Whether its time is not over, and enough members are held. It changes nothing, so that it may be asked
+ * before a caller has the hold.
+ */
 export function hasEnough(level: MembersHold): boolean {
   const { group, parts, validFor } = level
   return leftOf(level, validFor) > 0 && parts.filter(({ hold }) => hold.isHeld).length >= group.needed
@@ -180,7 +188,10 @@ function lose(level: MembersHold) {
   level.hold.lost(level)
 }
 
-/** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
+/**
+ * It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was
+ * lost.
+ */
 export function abandon(level: MembersHold): void {
   stop(level)
   void releaseParts(level.parts, level.group.client.clock)
@@ -192,8 +203,8 @@ function stop({ stopWatching = [] }: MembersHold) {
 }
 
 /**
- * Releases all members at once, even if some of them fail, and then reports. So few members that the others are a quorum
- * are waited for a second only; their releases go on in the background.
+ * Releases all members at once, even if some of them fail, and then reports. So few members that the others
+ * are a quorum are waited for a second only; their releases go on in the background.
  */
 async function releaseAll(level: MembersHold, wasHeld: boolean): Promise<void> {
   const { parts, group } = level
@@ -224,8 +235,9 @@ async function releaseAll(level: MembersHold, wasHeld: boolean): Promise<void> {
 function lossError({ threadId, group }: MembersHold, members: readonly LockMember[], errors: unknown[]) {
   const { name, client, needed } = group
   const error = new LockLostError(
-    `The lock ${quote(name)} was lost (client ${client.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
-      'Other clients may hold the lost members: stop working under the lock, and acquire it again where needed.',
+    `The lock ${quote(name)} was lost (client ${client.clientId}): ${describeStates(members)}; ${needed} ` +
+      'must be held. Other clients may hold the lost members: stop working under the lock, and acquire it ' +
+      'again where needed.',
     name,
     threadId,
   )

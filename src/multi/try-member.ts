@@ -22,7 +22,10 @@ export type Answer =
   | { readonly kind: 'taken'; readonly member: Member }
   | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
 
-/** How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the background. */
+/**
+ * How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the
+ * background.
+ */
 const LONGEST_WAIT_FOR_RELEASES = 1_000
 
 /** The states of members that a later try may change, although no other owner holds them. */
@@ -60,7 +63,9 @@ export function isTransient(error: unknown): boolean {
   return (error as LockQuorumError).members.some(({ state }) => ANSWERS_LATER.includes(state))
 }
 
-/** Releases all parts at once. Reports no errors, because each member retries its release in the background. */
+/**
+ * Releases all parts at once. Reports no errors, because each member retries its release in the background.
+ */
 export async function releaseParts(parts: readonly Part[], clock: Clock): Promise<void> {
   if (parts.length === 0) return
   const releases = parts.map(async ({ hold }) => await hold.unlock())

@@ -1,8 +1,8 @@
 import type { LogicalThread } from './logical-thread'
 
 /**
- * For how long a level is still held, in ms; Infinity: until its release; 0: it has ended. A symbol, because a level may be an
- * object of the caller.
+ * For how long a level is still held, in ms; Infinity: until its release; 0: it has ended. A symbol, because
+ * a level may be an object of the caller.
  */
 export const TIME_LEFT: unique symbol = Symbol('timeLeft')
 
@@ -11,7 +11,10 @@ export interface OwnedLevel {
   readonly hold: { readonly holder: string; hasFailedBeside: boolean }
   /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
-  /** The levels among which an `unlock()` finds it; undefined: it has ended, or only its LockHold or `withLock` releases it. */
+  /**
+   * The levels among which an `unlock()` finds it; undefined: it has ended, or only its LockHold or
+   * `withLock` releases it.
+   */
   bareIn: AnyBareLevels | undefined
   readonly [TIME_LEFT]: number
   /** Of a level over several locks, which may learn of its end only when it is asked. */
@@ -28,9 +31,9 @@ export interface Bare<L extends OwnedLevel> {
 }
 
 /**
- * The levels of one lock that `lock()` and `tryLock()` of one caller acquired, and that no `unlock()` has ended. Each `unlock()`
- * of the caller ends one of them. A level that has expired or was lost leaves the list, and its `unlock()` is owed: when that comes
- * late, it must not end what was acquired since.
+ * The levels of one lock that `lock()` and `tryLock()` of one caller acquired, and that no `unlock()` has
+ * ended. Each `unlock()` of the caller ends one of them. A level that has expired or was lost leaves the
+ * list, and its `unlock()` is owed: when that comes late, it must not end what was acquired since.
  */
 export class BareLevels<L extends OwnedLevel> {
   /** In the order of their acquisition. */
@@ -91,8 +94,8 @@ export class BareLevels<L extends OwnedLevel> {
   }
 
   /**
-   * For callers that nothing distinguishes: what is owed, or else the level whose time is over first. So what stays lasts as
-   * long as each of them needs.
+   * For callers that nothing distinguishes: what is owed, or else the level whose time is over first. So what
+   * stays lasts as long as each of them needs.
    */
   owedFirst(): Bare<L> | undefined {
     // A loss that this notices runs listeners, and one of them may call `unlock()`.

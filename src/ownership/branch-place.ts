@@ -1,6 +1,9 @@
 import type { LogicalThread } from './logical-thread'
 
-/** One acquisition of a descendant below a hold. It ends with its level, its thread or the hold, whichever ends first. */
+/**
+ * One acquisition of a descendant below a hold. It ends with its level, its thread or the hold, whichever
+ * ends first.
+ */
 export class BranchPlace {
   state: 'waiting' | 'inside' | 'left' = 'waiting'
   private whenDecided: (() => void) | undefined
@@ -38,9 +41,9 @@ export class BranchPlace {
 }
 
 /**
- * The branches below one hold. One path of the tree of threads is inside at a time. The others wait here in one queue, first
- * come, first served. A branch enters at once if its path contains every thread that is inside: these are its ancestors or
- * itself, and an ancestor may await it.
+ * The branches below one hold. One path of the tree of threads is inside at a time. The others wait here in
+ * one queue, first come, first served. A branch enters at once if its path contains every thread that is
+ * inside: these are its ancestors or itself, and an ancestor may await it.
  */
 export class HoldBranches {
   private readonly inside = new Set<BranchPlace>()

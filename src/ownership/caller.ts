@@ -3,7 +3,10 @@ import { type Bare, BareLevels } from './bare-levels'
 import type { LogicalThread } from './logical-thread'
 import type { AnyHold, LevelOf } from './owned-hold'
 
-/** The state of one caller and one lock. The table drops it when the caller neither has nor acquires anything of the lock. */
+/**
+ * The state of one caller and one lock. The table drops it when the caller neither has nor acquires anything
+ * of the lock.
+ */
 export class HoldEntry<H extends AnyHold = AnyHold> {
   /** The hold that the next acquisition re-enters. */
   hold: H | undefined
@@ -74,7 +77,10 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     this.table.tidy(this.key)
   }
 
-  /** The level that an `unlock()` of this caller ends: its own, or else one that an ended thread left in its hold. */
+  /**
+   * The level that an `unlock()` of this caller ends: its own, or else one that an ended thread left in its
+   * hold.
+   */
   bareLevel(): Bare<LevelOf<H>> | undefined {
     const own = this.bareLevels?.newest()
     if (own || !this.hold) return own
@@ -121,9 +127,9 @@ export class HoldTable<H extends AnyHold = AnyHold> {
 }
 
 /**
- * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope. A caller has one
- * count for each client and lock, whatever lock object it uses. `H` is the type of hold that the engine above stores; one
- * client stores one type.
+ * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope. A
+ * caller has one count for each client and lock, whatever lock object it uses. `H` is the type of hold that
+ * the engine above stores; one client stores one type.
  */
 export interface Caller<H extends AnyHold = AnyHold> {
   /** For messages. */
@@ -181,7 +187,8 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
     return this.entryOf(this.thread, objectId)?.settled()
   }
 
-  // A thread that is alive does not find the holds of ended ancestors, unless it, or an ancestor that is alive, is inside.
+  // A thread that is alive does not find the holds of ended ancestors, unless it, or an ancestor that is
+  // alive, is inside.
   holdOf(objectId: string): H | undefined {
     let reaches = true
     for (let thread: LogicalThread | undefined = this.thread; thread; thread = thread.parent) {
@@ -193,8 +200,8 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
   }
 
   /**
-   * A level of this thread, or else of its nearest ancestor that is alive and has one. A level of another branch that is alive
-   * is never ended: it keeps the siblings of that branch out.
+   * A level of this thread, or else of its nearest ancestor that is alive and has one. A level of another
+   * branch that is alive is never ended: it keeps the siblings of that branch out.
    */
   bareLevel(objectId: string): Bare<LevelOf<H>> | undefined {
     // This thread may have ended since it called `unlock()`, which waited for its `lock()` in flight.

@@ -2,7 +2,10 @@ import { type Caller, tableOf, UNSCOPED } from './caller'
 import type { LogicalThread } from './logical-thread'
 import type { AnyHold } from './owned-hold'
 
-/** Code of a thread that has ended, such as its timers. Its `unlock()` ends only what code of this thread acquired. */
+/**
+ * Code of a thread that has ended, such as its timers. Its `unlock()` ends only what code of this thread
+ * acquired.
+ */
 export function endedThreadCaller<H extends AnyHold>(client: object, thread: LogicalThread): Caller<H> {
   const table = tableOf<H>(client, thread)
   return {

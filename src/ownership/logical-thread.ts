@@ -3,8 +3,8 @@ import { processState } from './process-state'
 /**
  * The counterpart of a Java thread: nested calls of one logical thread re-enter its locks.
  *
- * `redisson.run(fn)` starts a thread, and `withLock(fn)` starts a child of the current one. A thread ends when its `fn`
- * settles. From then on its timers and sockets belong to no thread.
+ * `redisson.run(fn)` starts a thread, and `withLock(fn)` starts a child of the current one. A thread ends
+ * when its `fn` settles. From then on its timers and sockets belong to no thread.
  */
 export class LogicalThread {
   /** Until its `fn` has settled. */
@@ -55,7 +55,9 @@ export function newChildThread(): LogicalThread {
   return new LogicalThread(thread?.isAlive ? thread : undefined)
 }
 
-/** Runs `fn` outside any logical thread. Everything of this package that outlives a call must run like this. */
+/**
+ * Runs `fn` outside any logical thread. Everything of this package that outlives a call must run like this.
+ */
 export function outsideThreads<T>(fn: () => T): T {
   return processState.threads.getStore() === undefined ? fn() : processState.threads.run(undefined, fn)
 }

@@ -1,4 +1,7 @@
-/** What stands in Redis for one holder or waiter: the id of the client and that of the thread, as Java writes them. */
+/**
+ * What stands in Redis for one holder or waiter: the id of the client and that of the thread, as Java writes
+ * them.
+ */
 export function ownerField(clientId: string, threadId: number | string): string {
   return `${ownersOfClient(clientId)}${threadId}`
 }

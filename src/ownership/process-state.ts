@@ -17,8 +17,9 @@ export interface ProcessState {
   readonly threads: AsyncLocalStorage<unknown>
 }
 
-// All copies of the package in the process share one state. (There may be two versions in node_modules, or a bundled copy
-// and an installed one.) So thread ids never repeat, and a logical thread is the same in every copy.
+// All copies of the package in the process share one state. (There may be two versions in node_modules, or a
+// bundled copy and an installed one.) So thread ids never repeat, and a logical thread is the same in every
+// copy.
 const KEY = Symbol.for('rlock.process-state.v1')
 const registry = globalThis as { [KEY]?: ProcessState }
 

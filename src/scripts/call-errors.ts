@@ -9,10 +9,13 @@ import type { AnyScriptCall } from './script-call'
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const NO_SCRIPTS =
-  'The server runs no Lua scripts, and every call of this package is one. Use a server that has EVAL and EVALSHA under these names; ' +
-  'in Valkey, load its Lua module.'
+  'The server runs no Lua scripts, and every call of this package is one. Use a server that has EVAL and ' +
+  'EVALSHA under these names; in Valkey, load its Lua module.'
 
-/** The part of a call that its error names. The call knows its key, but not the name of the lock nor its thread. */
+/**
+ * The part of a call that its error names. The call knows its key, but not the name of the lock nor its
+ * thread.
+ */
 type EndedCall = Pick<AnyScriptCall, 'script' | 'keys' | 'mayHaveBeenApplied' | 'isInFlight'>
 
 export function wrongType({ keys }: EndedCall, clientId: string, cause: Error): WrongTypeError {

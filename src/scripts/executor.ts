@@ -46,8 +46,9 @@ const NOT_READY = {
 }
 
 /**
- * Sends scripts. A call sends the hash of its script, or the source if the server does not know the hash. After a connection
- * error or a transient error the executor retries the call, until it is answered or `unavailableAfter` is over.
+ * Sends scripts. A call sends the hash of its script, or the source if the server does not know the hash.
+ * After a connection error or a transient error the executor retries the call, until it is answered or
+ * `unavailableAfter` is over.
  */
 export class ScriptExecutor {
   /** In no order. A Set costs a fifth more client CPU a cycle with 64 callers. */
@@ -106,7 +107,8 @@ export class ScriptExecutor {
 
   private send(call: AnyScriptCall, bySource: boolean, wasRedirected = false): void {
     const { transport } = this.options
-    // ioredis would queue a command that is sent now. The server could apply it long after its caller has left.
+    // ioredis would queue a command that is sent now. The server could apply it long after its caller has
+    // left.
     if (transport.state !== 'ready') return this.failed(call, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
     const answered = (raw: unknown, isFromOtherNode = false) => {
@@ -162,7 +164,8 @@ export class ScriptExecutor {
     )
       outages.failed(withoutSecrets(error, this.options.secrets))
     if (isTransient && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
-      // A server error counts more than the closed connection that follows it: READONLY makes ioredis reconnect.
+      // A server error counts more than the closed connection that follows it: READONLY makes ioredis
+      // reconnect.
       if (error !== NOT_READY.away || !call.lastError)
         call.lastError = withoutSecrets(error, this.options.secrets)
       clock.after(call.backoff, () => this.retries.run(() => this.retry(call)))
@@ -193,7 +196,9 @@ export class ScriptExecutor {
     if (call.isFencePending) this.refuseWithConnection(call)
   }
 
-  /** Not where the process stood still, and the server may have forgotten that it has applied an earlier copy. */
+  /**
+   * Not where the process stood still, and the server may have forgotten that it has applied an earlier copy.
+   */
   private sendAgain(call: AnyScriptCall, bySource: boolean, wasRedirected = false) {
     const { clientId, clock, unavailableAfter } = this.options
     const age = clock.elapsedSince(call.started)
@@ -201,7 +206,10 @@ export class ScriptExecutor {
     else this.end(call, unavailable(call, clientId, age, call.lastError))
   }
 
-  /** A server that refuses every new connection also allows no fence, so the call is rejected and does not wait for one. */
+  /**
+   * A server that refuses every new connection also allows no fence, so the call is rejected and does not
+   * wait for one.
+   */
   private refuseWithConnection(call: AnyScriptCall) {
     const { clock, transport } = this.options
     if (call.settled || !call.isFencePending) return
@@ -214,14 +222,15 @@ export class ScriptExecutor {
   private kindOf(error: unknown) {
     const { logsInAgain, transport } = this.options
     const kind = classify(error)
-    // A connection that was not accepted may be accepted later, such as after the certificate of the server was replaced.
+    // A connection that was not accepted may be accepted later, such as after the certificate of the server
+    // was replaced.
     const mayPass = (logsInAgain && isLogin(error)) || (kind === 'final' && error === transport.refusal)
     return mayPass ? 'transient' : kind
   }
 
   private refuse(call: AnyScriptCall, error: unknown) {
-    // A call in flight, or one that waits for a fence, stays supervised. Only the supervisor notices that a connection went
-    // silent.
+    // A call in flight, or one that waits for a fence, stays supervised. Only the supervisor notices that a
+    // connection went silent.
     if (!call.isInFlight && !call.isFencePending) this.unwatch(call)
     if (!call.settled) call.reject(error)
   }

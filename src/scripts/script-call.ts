@@ -42,7 +42,10 @@ export class ScriptCall<Value> {
   lastError: Error | undefined
   /** A copy was sent and has not been answered. */
   isInFlight = false
-  /** A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the next copy. */
+  /**
+   * A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the
+   * next copy.
+   */
   hasLostCopy = false
   /** The server refused a command within the script, which may have run others before. */
   wasRefusedWithin = false
@@ -68,7 +71,9 @@ export class ScriptCall<Value> {
     return this.promise
   }
 
-  /** Calls back with the answer; at once if it has arrived. Callbacks run in the order of their registration. */
+  /**
+   * Calls back with the answer; at once if it has arrived. Callbacks run in the order of their registration.
+   */
   whenAnswered(onReply: (reply: Reply<Value>) => void, onError?: (error: unknown) => void): void {
     if (this.error !== undefined) onError?.(this.error)
     else if (this.reply) onReply(this.reply)
@@ -94,7 +99,10 @@ export class ScriptCall<Value> {
     this.onError?.(error)
   }
 
-  /** Calls back once no copy of this command is in flight: with the reply, or with undefined if there was none. */
+  /**
+   * Calls back once no copy of this command is in flight: with the reply, or with undefined if there was
+   * none.
+   */
   onFinished(callback: (reply: Reply<Value> | undefined) => void): void {
     if (this.finished) callback(this.reply)
     else this.whenFinished = after(this.whenFinished, callback)
@@ -109,9 +117,9 @@ export class ScriptCall<Value> {
 
   /**
    * The connection broke just now on which the command was sent. If the slot of its key has moved since then,
-   * either server may have received the command. The old server may never come back, so the call waits for a fence of the
-   * new one only. A command that the server of the slot passed on by ASK is not fenced: docs/evidence/reliability.md says what
-   * a copy of it can still do.
+   * either server may have received the command. The old server may never come back, so the call waits for a
+   * fence of the new one only. A command that the server of the slot passed on by ASK is not fenced:
+   * docs/evidence/reliability.md says what a copy of it can still do.
    */
   brokeOff(transport: ScriptTransport): void {
     this.hasLostCopy = true
@@ -133,8 +141,8 @@ export class ScriptCall<Value> {
   }
 
   /**
-   * Calls back once no copy can arrive any more, or once no fence can ensure that. Before that the client neither resends
-   * nor undoes the command.
+   * Calls back once no copy can arrive any more, or once no fence can ensure that. Before that the client
+   * neither resends nor undoes the command.
    */
   whenFenced(callback: () => void): void {
     const pending = this.broken?.find(({ state }) => state === 'pending')

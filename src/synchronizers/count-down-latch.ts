@@ -13,17 +13,18 @@ import { change, enter, read, Synchronizer, untilRecheck } from './synchronizer'
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
  *
- * A latch has no owner and no lease. If a process dies before its `countDown()`, the waiters wait for ever: give `await` a
- * wait or a signal. A latch that was never set, or was deleted, is open. Each call takes effect exactly once, also when its
- * connection breaks. For that the server keeps a record of the open requests beside the latch, for a minute.
+ * A latch has no owner and no lease. If a process dies before its `countDown()`, the waiters wait for ever:
+ * give `await` a wait or a signal. A latch that was never set, or was deleted, is open. Each call takes
+ * effect exactly once, also when its connection breaks. For that the server keeps a record of the open
+ * requests beside the latch, for a minute.
  *
  * A latch that is set anew before a waiter looked keeps it waiting, as Java's does.
  *
- * **Different from Java.** `delete()` wakes all waiters, also those of Java (Java's own `delete()` does not). `await` takes a
- * signal. A count below 1 is a RangeError (in Java nothing could count such a latch down).
+ * **Different from Java.** `delete()` wakes all waiters, also those of Java (Java's own `delete()` does not).
+ * `await` takes a signal. A count below 1 is a RangeError (in Java nothing could count such a latch down).
  *
- * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, WrongTypeError if the key holds no
- * count, TypeError and RangeError for bad arguments.
+ * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, WrongTypeError if
+ * the key holds no count, TypeError and RangeError for bad arguments.
  */
 export interface RCountDownLatch {
   /** The name given to `getCountDownLatch`. */
@@ -40,7 +41,8 @@ export interface RCountDownLatch {
   /** Waits until the count is zero. */
   await(): Promise<void>
   /**
-   * Waits for at most `waitTime`, in ms unless a unit follows; resolves with whether the count has reached zero.
+   * Waits for at most `waitTime`, in ms unless a unit follows; resolves with whether the count has reached
+   * zero.
    * @example
    * ```ts
    * const latch = redisson.getCountDownLatch('imports')
@@ -75,8 +77,8 @@ const DELETE = script('count-down-latch/delete', Number)
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
 /**
- * An open latch lets all callers go that came before the first waiter looked. A message only makes it look: channels belong to the
- * server, so the message may be of a latch with this name in another database.
+ * An open latch lets all callers go that came before the first waiter looked. A message only makes it look:
+ * channels belong to the server, so the message may be of a latch with this name in another database.
  */
 class OpenToAll extends Shared {
   override next({ value, sent }: TryReply, _: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
@@ -94,8 +96,9 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const channel = latchChannel(key)
     if (client.connections.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(
-        `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +
-          'the channel, which then falls into another slot (Java fails there with CROSSSLOT). Use a name without braces',
+        `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it ` +
+          'in the name of the channel, which then falls into another slot (Java fails there with ' +
+          'CROSSSLOT). Use a name without braces',
       )
     super(client, name, KIND, [key], {
       channel,
@@ -117,7 +120,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     await change(this, COUNT_DOWN, [], false, 'unavailable')
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
+  // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
     const { waitTime, signal } = waitArguments(first, unit)
     const { client, keys } = this

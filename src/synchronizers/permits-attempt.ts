@@ -13,7 +13,10 @@ export function semaphoreChannel(key: string): string {
   return prefixed('redisson_sc', key)
 }
 
-/** How many permits are free after the try; below 0: there is no such semaphore, or it is in debt. Undefined: not known. */
+/**
+ * How many permits are free after the try; below 0: there is no such semaphore, or it is in debt. Undefined:
+ * not known.
+ */
 export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | undefined }
 
 /** The value of `free` if the semaphore does not exist. */
@@ -57,8 +60,9 @@ export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> im
     warnOnce(
       this,
       'RLOCK_NO_SUCH_SEMAPHORE',
-      `A caller has waited for 5 s for ${target.subject}, and there is no such semaphore (client ${client.clientId}): no ` +
-        'client has set its permits, or it was deleted or has expired. Call trySetPermits() before the first acquisition.',
+      `A caller has waited for 5 s for ${target.subject}, and there is no such semaphore (client ` +
+        `${client.clientId}): no client has set its permits, or it was deleted or has expired. Call ` +
+        'trySetPermits() before the first acquisition.',
     )
   }
 }

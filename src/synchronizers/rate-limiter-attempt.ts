@@ -19,10 +19,16 @@ const ACQUIRE = script('rate-limiter/acquire', decodeAcquire)
 const CANCEL = script('rate-limiter/cancel', Number)
 
 const ID_BYTES = 8
-/** How long the client retries to cancel an acquisition, in ms. Without that, its permits come back when their interval ends. */
+/**
+ * How long the client retries to cancel an acquisition, in ms. Without that, its permits come back when their
+ * interval ends.
+ */
 const CANCELLED_FOR = 60_000
 
-/** One caller's attempt to take permits of a rate limiter. Each try has the same id, so they are granted once at most. */
+/**
+ * One caller's attempt to take permits of a rate limiter. Each try has the same id, so they are granted once
+ * at most.
+ */
 export class RateLimiterAttempt implements Attempt<RateRefusal> {
   private readonly id = randomHex(ID_BYTES)
 

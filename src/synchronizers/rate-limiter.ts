@@ -37,29 +37,33 @@ export interface RateLimiterConfig {
 }
 
 /**
- * Redisson's RRateLimiter: at most `rate` permits in any interval, for all clients together or for each of them, in Java too.
+ * Redisson's RRateLimiter: at most `rate` permits in any interval, for all clients together or for each of
+ * them, in Java too.
  *
  * Each permit comes back by itself, one interval after it was taken. Callers of one process are served first
- * come, first served. Only the first of them asks the server, when a permit is due. To limit how many calls run at the same
- * time, use a semaphore beside it.
+ * come, first served. Only the first of them asks the server, when a permit is due. To limit how many calls
+ * run at the same time, use a semaphore beside it.
  *
- * **Different from Java.** The scripts take the time of the server; those of Java take the time of their client, so a Java
- * client whose clock is wrong counts wrongly for all. A wait that ends or is aborted leaves nothing taken. A call takes its permits
- * once, also when its connection breaks. `release()`, `setRate()`, `updateRate()` and `delete()` wake the waiters of this package;
- * Java's do not. A rate or an interval below 1 is a RangeError.
+ * **Different from Java.** The scripts take the time of the server; those of Java take the time of their
+ * client, so a Java client whose clock is wrong counts wrongly for all. A wait that ends or is aborted leaves
+ * nothing taken. A call takes its permits once, also when its connection breaks. `release()`, `setRate()`,
+ * `updateRate()` and `delete()` wake the waiters of this package; Java's do not. A rate or an interval below
+ * 1 is a RangeError.
  *
- * **As in Java**, permits that were released come back a second time at the end of their interval; the rate is their bound.
+ * **As in Java**, permits that were released come back a second time at the end of their interval; the rate
+ * is their bound.
  *
- * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, WrongTypeError where the key holds
- * something else, TypeError and RangeError for bad arguments. RateNotSetError (`RATE_NOT_SET`) where the limiter has no
- * rate. RangeError for more permits than the rate has.
+ * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, WrongTypeError
+ * where the key holds something else, TypeError and RangeError for bad arguments. RateNotSetError
+ * (`RATE_NOT_SET`) where the limiter has no rate. RangeError for more permits than the rate has.
  */
 export interface RRateLimiter {
   /** The name given to `getRateLimiter`. */
   getName(): string
 
   /**
-   * Sets the rate if the limiter has none; resolves with whether it did. `interval`: in ms unless a unit follows.
+   * Sets the rate if the limiter has none; resolves with whether it did. `interval`: in ms unless a unit
+   * follows.
    * @example
    * ```ts
    * import { RateType, TimeUnit } from 'rlock'
@@ -79,7 +83,10 @@ export interface RRateLimiter {
     options?: RateOptions,
   ): Promise<boolean>
 
-  /** Sets the rate, whether the limiter has one or not. All its permits are left then, unless `keepState` is true. */
+  /**
+   * Sets the rate, whether the limiter has one or not. All its permits are left then, unless `keepState` is
+   * true.
+   */
   setRate(type: RateType, rate: number, interval: number, options?: UpdateRateOptions): Promise<void>
   /** The same with a unit for the interval. */
   setRate(
@@ -115,16 +122,17 @@ export interface RRateLimiter {
   acquire(options: AcquireRateOptions): Promise<void>
 
   /**
-   * Takes this many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms unless a unit
-   * follows. Without a wait it resolves with false while other callers of this process wait for permits.
+   * Takes this many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms
+   * unless a unit follows. Without a wait it resolves with false while other callers of this process wait for
+   * permits.
    */
   tryAcquire(permits?: number, waitTime?: number, unit?: TimeUnit): Promise<boolean>
   /** The same with options. */
   tryAcquire(options: TryAcquirePermitsOptions): Promise<boolean>
 
   /**
-   * Gives permits back before their interval has ended. If it rejects with RedisUnavailableError, the client goes on to retry it
-   * in the background: do not repeat it.
+   * Gives permits back before their interval has ended. If it rejects with RedisUnavailableError, the client
+   * goes on to retry it in the background: do not repeat it.
    */
   release(permits: number): Promise<void>
 
@@ -234,8 +242,8 @@ async function take(limiter: RateLimiter, wanted: RatePermitsWanted): Promise<bo
   if (grant === 'not set') throw notSet(limiter)
   if (grant)
     throw new RangeError(
-      `${wanted.permits} permits of the rate limiter ${quote(name)} can never be taken: its rate is ${grant.rate} ` +
-        `(client ${client.clientId})`,
+      `${wanted.permits} permits of the rate limiter ${quote(name)} can never be taken: its rate is ` +
+        `${grant.rate} (client ${client.clientId})`,
     )
   return true
 }
@@ -248,8 +256,8 @@ function assertSet(limiter: RateLimiter, answer: number): number {
 
 function notSet({ name, client }: RateLimiter): RateNotSetError {
   return new RateNotSetError(
-    `The rate limiter ${quote(name)} has no rate (client ${client.clientId}). Call trySetRate() before the first acquisition; it ` +
-      'changes nothing where a rate is set.',
+    `The rate limiter ${quote(name)} has no rate (client ${client.clientId}). Call trySetRate() before the ` +
+      'first acquisition; it changes nothing where a rate is set.',
     name,
   )
 }

@@ -6,17 +6,17 @@ import type { AnyScriptCall } from '../scripts/script-call'
 import { perObject } from '../util/per-object'
 
 /**
- * How long the client retries a change in the background after it rejected with RedisUnavailableError, in ms since it was first
- * sent. The server keeps a record for a minute after its last use (lua/includes/request-record.lua). A retry after that minute
- * would be applied a second time.
+ * How long the client retries a change in the background after it rejected with RedisUnavailableError, in ms
+ * since it was first sent. The server keeps a record for a minute after its last use
+ * (lua/includes/request-record.lua). A retry after that minute would be applied a second time.
  */
 export const RETRIED_FOR = 30_000
 
 const NOT_TO_BE_REPEATED = ' Do not repeat the call: the client retries it in the background.'
 
 /**
- * When the client goes on to send a change in the background, so that it does not get lost. After `unavailable` its caller must not
- * repeat it. `also refused`: for a caller that cannot repeat it.
+ * When the client goes on to send a change in the background, so that it does not get lost. After
+ * `unavailable` its caller must not repeat it. `also refused`: for a caller that cannot repeat it.
  */
 export type Retried = 'never' | 'unavailable' | 'also refused'
 
@@ -37,8 +37,8 @@ interface Slots {
 const requestsOf = perObject((_: Client) => ({ last: 0, slots: new Map<string, Slots>() }))
 
 /**
- * Makes each request to an object without owners take effect exactly once. A count has no owner, so the script recognises a
- * second copy of a request by a record on the server: one key for each client and name.
+ * Makes each request to an object without owners take effect exactly once. A count has no owner, so the
+ * script recognises a second copy of a request by a record on the server: one key for each client and name.
  */
 export class RequestRecord {
   private readonly keys: readonly string[]
@@ -55,8 +55,9 @@ export class RequestRecord {
   }
 
   /**
-   * A new request. Its caller closes it when it needs no answer any more. `slot`: its field in the record, the lowest that no
-   * other open request of this client to this object has. `number`: higher than those of all earlier requests of this client.
+   * A new request. Its caller closes it when it needs no answer any more. `slot`: its field in the record,
+   * the lowest that no other open request of this client to this object has. `number`: higher than those of
+   * all earlier requests of this client.
    */
   open() {
     const { requests, key } = this
@@ -88,7 +89,8 @@ export class RequestRecord {
       const reply = await call.answer
       if (!reply.acknowledged)
         retries = orphans.untilReplicated(async () => {
-          // By the clock that advanced more: the process may have stood still, and the record may have expired.
+          // By the clock that advanced more: the process may have stood still, and the record may have
+          // expired.
           const isRecorded = clock.elapsedSince(call.started) < RETRIED_FOR
           return isRecorded ? await this.send(script, args, request, true).answer : GIVEN_UP
         }, RETRIED_FOR)
@@ -99,7 +101,8 @@ export class RequestRecord {
       const isRefused = error instanceof RedisRefusedError
       // The server cannot have applied a call that was never sent, however long ago the caller made it.
       const since = call.mayHaveBeenApplied || call.isInFlight ? call.started : clock.now()
-      // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped back.
+      // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped
+      // back.
       const mayRetry = () => clock.elapsedSince(since) < RETRIED_FOR
       if (retried !== 'never' && (isUnavailable || (isRefused && retried === 'also refused')) && mayRetry()) {
         const release = async () => {
@@ -118,8 +121,9 @@ export class RequestRecord {
 }
 
 /**
- * A caller may repeat a change that the server refused. If an earlier copy has no answer that counts, the server may have applied
- * that copy, and a repeated change would be a second one. So the caller must learn that the result is unknown.
+ * A caller may repeat a change that the server refused. If an earlier copy has no answer that counts, the
+ * server may have applied that copy, and a repeated change would be a second one. So the caller must learn
+ * that the result is unknown.
  */
 export function asUnknown(error: unknown, call: AnyScriptCall): unknown {
   if (!(error instanceof RedisRefusedError) || !call.hasLostCopy) return error

@@ -8,15 +8,24 @@ import { changed, messagesOf, untilRecheck } from './synchronizer'
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
 
-/** How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request record. */
+/**
+ * How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request
+ * record.
+ */
 const CANCELLED_FOR = 60_000
-/** The record of a request surely lasts for this long, in ms, also if the clocks of client and server run apart. */
+/**
+ * The record of a request surely lasts for this long, in ms, also if the clocks of client and server run
+ * apart.
+ */
 const EXPIRES_NOT_BEFORE = CANCELLED_FOR / 2
 
 /** The value of `free` if the number is below zero: permits that are released must go to the server. */
 const BELOW_ZERO = -2
 
-/** 0 or more: granted, and the number that is left. Less: not granted; -3 or less: -3 minus the number that is free. */
+/**
+ * 0 or more: granted, and the number that is left. Less: not granted; -3 or less: -3 minus the number that is
+ * free.
+ */
 function decodeAcquire(raw: unknown): PermitsAnswer {
   const answer = Number(raw)
   if (answer >= 0) return { granted: true, grant: undefined, free: answer }
@@ -24,8 +33,8 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
 }
 
 /**
- * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers without a grant. The
- * next try is a new request.
+ * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers
+ * without a grant. The next try is a new request.
  */
 export class SemaphoreAttempt extends PermitsAttempt {
   private request: Request | undefined
@@ -56,8 +65,8 @@ export class SemaphoreAttempt extends PermitsAttempt {
     if (request === undefined) return
     this.request = undefined
     let readLate: Moment | undefined
-    // A process that stood still reads its answer late, and the record may have expired meanwhile. The grant counts, also where no
-    // replica acknowledged it.
+    // A process that stood still reads its answer late, and the record may have expired meanwhile. The grant
+    // counts, also where no replica acknowledged it.
     const lastTry = inFlight ?? this.lastTry
     lastTry?.onFinished((reply) => {
       if (reply?.value.granted && this.mayHaveExpired(reply.sent)) readLate = client.clock.now()

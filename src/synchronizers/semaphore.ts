@@ -34,20 +34,21 @@ import {
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
  *
- * Callers of one process are served first come, first served, whatever they ask for: a request for more permits than are free
- * blocks the smaller ones behind it. This order does not include other processes.
+ * Callers of one process are served first come, first served, whatever they ask for: a request for more
+ * permits than are free blocks the smaller ones behind it. This order does not include other processes.
  *
- * A permit has no owner and no lease. The permits of a process that dies stay taken until a client calls `addPermits`. If
- * that matters, use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection breaks. For
- * that the server keeps a record of the open requests beside the semaphore, for a minute.
+ * A permit has no owner and no lease. The permits of a process that dies stay taken until a client calls
+ * `addPermits`. If that matters, use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also
+ * when its connection breaks. For that the server keeps a record of the open requests beside the semaphore,
+ * for a minute.
  *
- * **Different from Java.** `addPermits` and `drainPermits` keep the time to live of a semaphore. A call that would make the
- * number larger than Java can read is a RangeError. `withPermits` releases its permits once, and never into a semaphore that
- * does not exist.
+ * **Different from Java.** `addPermits` and `drainPermits` keep the time to live of a semaphore. A call that
+ * would make the number larger than Java can read is a RangeError. `withPermits` releases its permits once,
+ * and never into a semaphore that does not exist.
  *
- * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, LockNotReplicatedError where
- * no replica acknowledged an acquisition (it was released), WrongTypeError where the key holds no count, TypeError
- * and RangeError for bad arguments.
+ * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError,
+ * LockNotReplicatedError where no replica acknowledged an acquisition (it was released), WrongTypeError where
+ * the key holds no count, TypeError and RangeError for bad arguments.
  */
 export interface RSemaphore {
   /** The name given to `getSemaphore`. */
@@ -59,17 +60,18 @@ export interface RSemaphore {
   acquire(options: AcquirePermitsOptions): Promise<void>
 
   /**
-   * Takes this many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms unless a unit
-   * follows. Without a wait it resolves with false while other callers of this process wait for permits.
+   * Takes this many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms
+   * unless a unit follows. Without a wait it resolves with false while other callers of this process wait for
+   * permits.
    */
   tryAcquire(permits?: number, waitTime?: number, unit?: TimeUnit): Promise<boolean>
   /** The same with options. */
   tryAcquire(options: TryAcquirePermitsOptions): Promise<boolean>
 
   /**
-   * Runs `fn` with this many permits, one by default, and releases them once, also if `fn` fails. Rejects with the error of
-   * `fn`. If the server is out of reach or refuses the release, the call rejects, and the client retries the release in the
-   * background for 30 s: do not repeat it.
+   * Runs `fn` with this many permits, one by default, and releases them once, also if `fn` fails. Rejects
+   * with the error of `fn`. If the server is out of reach or refuses the release, the call rejects, and the
+   * client retries the release in the background for 30 s: do not repeat it.
    * @throws {@link LockTimeoutError} when not enough permits were free within `waitTime`.
    * @example
    * ```ts
@@ -81,22 +83,25 @@ export interface RSemaphore {
   withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T>
 
   /**
-   * Adds this many permits, one by default. As in Java, the caller need not have taken any, and the semaphore need not exist.
-   * If it rejects with RedisUnavailableError, the client goes on to retry it in the background: do not repeat it.
+   * Adds this many permits, one by default. As in Java, the caller need not have taken any, and the semaphore
+   * need not exist. If it rejects with RedisUnavailableError, the client goes on to retry it in the
+   * background: do not repeat it.
    */
   release(permits?: number): Promise<void>
   /** The same, only if the semaphore exists; resolves with whether it does. */
   releaseIfExists(permits?: number): Promise<boolean>
 
   /**
-   * How many permits are free; 0 if the semaphore does not exist. Below zero after `addPermits` with a negative number.
+   * How many permits are free; 0 if the semaphore does not exist. Below zero after `addPermits` with a
+   * negative number.
    */
   availablePermits(): Promise<number>
   /** Takes all free permits, and resolves with how many it took. */
   drainPermits(): Promise<number>
   /**
-   * Sets the number of permits, 0 or more, if the semaphore does not exist; resolves with whether it did. With a time to live,
-   * in ms unless a unit follows, Redis deletes the semaphore after that time, also if permits are taken.
+   * Sets the number of permits, 0 or more, if the semaphore does not exist; resolves with whether it did.
+   * With a time to live, in ms unless a unit follows, Redis deletes the semaphore after that time, also if
+   * permits are taken.
    */
   trySetPermits(permits: number, timeToLive?: number, unit?: TimeUnit): Promise<boolean>
   /** Adds this many permits. A negative number takes some away, and the number may fall below zero. */
@@ -111,7 +116,10 @@ const AVAILABLE_PERMITS = script('semaphore/available-permits', Number)
 
 interface ReleaseReply {
   readonly result: 'freed' | 'below-one' | 'absent' | 'too-large'
-  /** How many clients were notified that may wait for these permits; undefined where the server refused to publish. */
+  /**
+   * How many clients were notified that may wait for these permits; undefined where the server refused to
+   * publish.
+   */
   readonly notified: number | undefined
 }
 
@@ -123,7 +131,10 @@ function decodeRelease(raw: unknown): ReleaseReply {
 
 const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' } as const
 
-/** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
+/**
+ * Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next
+ * waiter.
+ */
 class PermitsInTurn extends PermitsTogether {
   override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
     const time = super.next(reply, attempt, waiters)
@@ -132,12 +143,13 @@ class PermitsInTurn extends PermitsTogether {
   }
 
   /**
-   * A caller passes its permits on to the first waiter, if this one needs exactly these. Returns whether it did. Nothing is
-   * sent, because the number on the server stays the same. While the first waiter asks the server for as many, the permits go
-   * to the one behind it.
+   * A caller passes its permits on to the first waiter, if this one needs exactly these. Returns whether it
+   * did. Nothing is sent, because the number on the server stays the same. While the first waiter asks the
+   * server for as many, the permits go to the one behind it.
    */
   pass(queue: WaitQueue, permits: number): boolean {
-    // Other permits are free, or too few for a waiter, or the semaphore may not exist: the server decides who gets these.
+    // Other permits are free, or too few for a waiter, or the semaphore may not exist: the server decides who
+    // gets these.
     if (this.free === undefined || this.free < 0) return false
     for (const waiter of queue.waiters) {
       if ((waiter.attempt as SemaphoreAttempt).wanted.permits !== permits) return false
@@ -225,8 +237,8 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted, ofScope: boolea
 }
 
 /**
- * Passes the permits on to the next waiter of this client, or else releases them on the server. `ofScope`: no caller can release
- * them again, so it goes on in the background even after a refusal.
+ * Passes the permits on to the next waiter of this client, or else releases them on the server. `ofScope`: no
+ * caller can release them again, so it goes on in the background even after a refusal.
  */
 async function passOrRelease(semaphore: Semaphore, permits: number, ofScope: boolean): Promise<void> {
   const { client, target } = semaphore
@@ -260,7 +272,8 @@ async function releaseOnServer(
     notified = value.notified
     isOut = false
     client.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
-    // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
+    // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit
+    // is passed on here.
     if (value.result !== 'freed') client.queues.mayBeFree(target)
     return value.result !== 'absent'
   } catch (error) {

@@ -21,8 +21,8 @@ const TOO_LARGE = -1
 const RECHECK_WITHIN = 30_000
 
 /**
- * How long to sleep where no lease ends it, in ms. The time is random, so that processes that fell asleep together do not try
- * together.
+ * How long to sleep where no lease ends it, in ms. The time is random, so that processes that fell asleep
+ * together do not try together.
  */
 export function untilRecheck(): number {
   return RECHECK_WITHIN * (0.8 + random() / 5)
@@ -76,7 +76,9 @@ export function messagesOf({ target, client }: Synchronizer): readonly [channel:
   return [target.channel, client.publishCommand]
 }
 
-/** Takes the answer to a change. A change without a message does not tell whether the server refuses messages. */
+/**
+ * Takes the answer to a change. A change without a message does not tell whether the server refuses messages.
+ */
 export function changed({ client, name, target, kind }: Synchronizer, answer: number): void {
   if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
   const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }

@@ -11,8 +11,8 @@ function fire({ target }: Event): void {
 }
 
 /**
- * Calls back when the signal aborts, until the returned function is called. The signal gets one listener for all callbacks:
- * Node warns at eleven listeners, and a signal may outlive a million waits.
+ * Calls back when the signal aborts, until the returned function is called. The signal gets one listener for
+ * all callbacks: Node warns at eleven listeners, and a signal may outlive a million waits.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const callbacks = callbacksOf.get(signal) ?? new Set()

@@ -1,7 +1,10 @@
 import { AsyncResource } from 'node:async_hooks'
 import { processState } from '../ownership/process-state'
 
-/** Keeps an async context, and no process alive: tools that look for open handles (`jest --detectOpenHandles`) ask. */
+/**
+ * Keeps an async context, and no process alive: tools that look for open handles (`jest --detectOpenHandles`)
+ * ask.
+ */
 class KeptContext extends AsyncResource {
   constructor() {
     super('RLOCK')
@@ -12,13 +15,15 @@ class KeptContext extends AsyncResource {
   }
 }
 
-/** The async context in which this module was imported, without a logical thread. It belongs to no request. */
+/**
+ * The async context in which this module was imported, without a logical thread. It belongs to no request.
+ */
 const ownResource = processState.threads.run(undefined, () => new KeptContext())
 
 /**
- * Runs `fn` in an async context that belongs to no request, and outside any logical thread. Timers and connections are
- * created in it: they outlive the request that needs them first. Otherwise they would keep its context alive, and call back
- * in it.
+ * Runs `fn` in an async context that belongs to no request, and outside any logical thread. Timers and
+ * connections are created in it: they outlive the request that needs them first. Otherwise they would keep
+ * its context alive, and call back in it.
  */
 export function outsideRequests<A extends unknown[], T>(fn: (...args: A) => T, ...args: A): T {
   return ownResource.runInAsyncScope(fn, undefined, ...args)

@@ -15,14 +15,16 @@ export interface Timer {
   cancel(): void
 }
 
-/** The client's only source of time. It is a parameter of the internal client, so that tests can replace it. */
+/**
+ * The client's only source of time. It is a parameter of the internal client, so that tests can replace it.
+ */
 export interface Clock {
   now(): Moment
   /** Milliseconds since `moment`, by the clock that advanced further. */
   elapsedSince(moment: Moment): number
   /**
-   * Calls back once after `delay` ms, which may be longer than `setTimeout` allows, outside any request and logical thread. A
-   * timer never keeps the process alive.
+   * Calls back once after `delay` ms, which may be longer than `setTimeout` allows, outside any request and
+   * logical thread. A timer never keeps the process alive.
    */
   after(delay: number, callback: () => void): Timer
 }

@@ -1,6 +1,7 @@
 /**
- * Throws if the result of a function does its work only when it is read: an async iterator or a stream, or an Observable. The work
- * would run without the lock. A stream that can be written to is allowed: Express's `res.json()` returns one.
+ * Throws if the result of a function does its work only when it is read: an async iterator or a stream, or an
+ * Observable. The work would run without the lock. A stream that can be written to is allowed: Express's
+ * `res.json()` returns one.
  */
 export function refuseLazy(result: unknown): void {
   if (typeof result !== 'object' || result === null) return

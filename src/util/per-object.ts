@@ -1,6 +1,6 @@
 /**
- * Returns a function that creates one value for each object, at its first call with this object. The value can be collected
- * together with the object.
+ * Returns a function that creates one value for each object, at its first call with this object. The value
+ * can be collected together with the object.
  */
 export function perObject<Key extends WeakKey, Value extends object>(
   create: (key: Key) => Value,

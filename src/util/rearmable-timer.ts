@@ -1,8 +1,8 @@
 import type { Clock, Timer } from './clock'
 
 /**
- * One timer that is set again and again, usually to a later time than before. Then the timer beneath keeps running. When it
- * fires, it is armed for the rest of the time. This saves a new timer for each call.
+ * One timer that is set again and again, usually to a later time than before. Then the timer beneath keeps
+ * running. When it fires, it is armed for the rest of the time. This saves a new timer for each call.
  */
 export class RearmableTimer {
   private timer: Timer | undefined

@@ -4,7 +4,10 @@ import { setImmediate } from './timers'
 /** The most jobs of one tick of the event loop. */
 const SLICE = 250
 
-/** Runs jobs that may become due by thousands: the first ones at once, the others in later ticks of the event loop, in order. */
+/**
+ * Runs jobs that may become due by thousands: the first ones at once, the others in later ticks of the event
+ * loop, in order.
+ */
 export class Slices {
   private readonly waiting: (() => void)[] = []
   /** How many ran since the last tick. */

@@ -1,8 +1,8 @@
 import type { Clock } from './clock'
 
 /**
- * Settles as the work does, or after `ms` with what `late` returns or throws. The timer ends with the work. Work that fails
- * later causes no unhandled rejection.
+ * Settles as the work does, or after `ms` with what `late` returns or throws. The timer ends with the work.
+ * Work that fails later causes no unhandled rejection.
  */
 export function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock, late: () => T): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// The timers are read at import, so that fake timers that a user installs later stop neither renewals nor writes. Node's own modules have
-// them, too, and there Jest and jsdom replace nothing.
+// The timers are read at import, so that fake timers that a user installs later stop neither renewals nor
+// writes. Node's own modules have them, too, and there Jest and jsdom replace nothing.
 import { performance } from 'node:perf_hooks'
 import timers from 'node:timers'
 import { processState } from '../ownership/process-state'
@@ -8,8 +8,8 @@ export const { now: dateNow } = Date
 export const { clearTimeout, setTimeout } = timers
 
 /**
- * Jest with `enableGlobally` makes these two fake before the import, and they are in no module of Node. Fake functions have
- * a `clock`. A promise is never fake.
+ * Jest with `enableGlobally` makes these two fake before the import, and they are in no module of Node. Fake
+ * functions have a `clock`. A promise is never fake.
  */
 const settled = Promise.resolve()
 const microtask = (callback: () => void): void => void settled.then(callback)
@@ -27,7 +27,10 @@ export function setImmediate(callback: () => void): void {
 }
 
 let now: (() => number) | undefined
-/** Monotonic time in ms. `performance` is read at the first call and not at import, because Node loads it only then. */
+/**
+ * Monotonic time in ms. `performance` is read at the first call and not at import, because Node loads it only
+ * then.
+ */
 export function performanceNow(): number {
   now ??= performance.now.bind(performance)
   return now()

@@ -1,6 +1,6 @@
 /**
- * Makes an error without a stack. An outage rejects thousands of calls at once, and each stack would take longer than the call.
- * The stack of such an error shows only a timer or a connection.
+ * Makes an error without a stack. An outage rejects thousands of calls at once, and each stack would take
+ * longer than the call. The stack of such an error shows only a timer or a connection.
  */
 export function withoutStack<E extends Error>(make: () => E): E {
   const { stackTraceLimit } = Error

@@ -18,9 +18,14 @@ export interface WaitTarget extends ObjectNames {
   readonly subject: string
   /** Whether the processes take turns (cohort.ts). An object without a limit of owners needs no turns. */
   readonly takesTurns: boolean
-  /** The message that says that all owners have left, where several may share the object and no message counts them. */
+  /**
+   * The message that says that all owners have left, where several may share the object and no message counts
+   * them.
+   */
   readonly allLeft?: string | undefined
-  /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the object itself does. */
+  /**
+   * For a read lock: the write side, whose hold excludes all other owners. Otherwise the object itself does.
+   */
   readonly exclusiveLockId?: string | undefined
   /** How its waiters are admitted: called for each queue, so that the result may have a state. */
   admission(): Admission
@@ -46,30 +51,36 @@ export function queueBeside(target: WaitTarget, id: string, channel = target.cha
 }
 
 /**
- * How the waiters of one queue are admitted to their object: who tries next, and when. By these rules one owner enters at a
- * time: after a grant the next waiter waits for a release.
+ * How the waiters of one queue are admitted to their object: who tries next, and when. By these rules one
+ * owner enters at a time: after a grant the next waiter waits for a release.
  */
 export class Admission {
-  /** Several owners may enter together. So a single try does not wait for the round trips of the waiters before it. */
+  /**
+   * Several owners may enter together. So a single try does not wait for the round trips of the waiters
+   * before it.
+   */
   readonly shared: boolean = false
 
   /**
-   * A try was answered, and others wait. Returns after how long the first of them tries without a message, in ms; below 0: there
-   * is no such time; 0 after a grant: at once. The answer may also grant some of them.
+   * A try was answered, and others wait. Returns after how long the first of them tries without a message, in
+   * ms; below 0: there is no such time; 0 after a grant: at once. The answer may also grant some of them.
    */
   next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Waiters): number {
     return value.granted ? (wanted.lease ?? -1) : value.blockedFor
   }
 
   /**
-   * The waiters that try together, the first one first. More than one may try where the last answer said that more may enter. The
-   * queue takes MOST_TOGETHER of them.
+   * The waiters that try together, the first one first. More than one may try where the last answer said that
+   * more may enter. The queue takes MOST_TOGETHER of them.
    */
   together({ first }: Waiters): Iterable<AnyWaiter> {
     return [first!]
   }
 
-  /** How long the first waiter sleeps at most, in ms. It is not Infinity where the object may be free without a message. */
+  /**
+   * How long the first waiter sleeps at most, in ms. It is not Infinity where the object may be free without
+   * a message.
+   */
   longestSleep(isConfirmed: boolean): number {
     return isConfirmed ? Number.POSITIVE_INFINITY : RECHECK_WITHOUT_SUBSCRIPTION
   }

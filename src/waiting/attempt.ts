@@ -1,7 +1,9 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptCall } from '../scripts/script-call'
 
-/** The answer to one try: granted, perhaps with a payload, or blocked for this many ms (-1: without expiry). */
+/**
+ * The answer to one try: granted, perhaps with a payload, or blocked for this many ms (-1: without expiry).
+ */
 export type Outcome<Grant> =
   | {
       readonly granted: true
@@ -25,7 +27,9 @@ export interface Wanted {
   readonly lease?: number
   /** The thread id on the wire, for messages; absent where the object has no owners. */
   readonly threadId?: number
-  /** The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold. */
+  /**
+   * The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold.
+   */
   readonly thread?: LogicalThread | undefined
 }
 
@@ -41,8 +45,8 @@ export interface Attempt<Grant> {
   /** Sends one try that takes over from a hold of this client. Absent where there is no local handoff. */
   takeOver?(giver: string): ScriptCall<Outcome<Grant>>
   /**
-   * The wait ended without a grant. Releases what `inFlight` may be granted. Without `inFlight` it releases what earlier tries may
-   * have been granted. Absent where a try changes nothing on the server.
+   * The wait ended without a grant. Releases what `inFlight` may be granted. Without `inFlight` it releases
+   * what earlier tries may have been granted. Absent where a try changes nothing on the server.
    */
   undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined): void
   /** The wait has ended, with or without a grant: withdraws from a queue on the server. */

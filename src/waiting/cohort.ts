@@ -4,9 +4,15 @@ import type { Clock } from '../util/clock'
 export const MAX_LOCAL_HANDOFFS = 20
 /** The longest turn in ms, whether other processes are known to wait or not. */
 export const MAX_COHORT_DURATION = 10
-/** How long a process yields after its own release, in ms. It is enough for a peer whose messages take 5 ms each way. */
+/**
+ * How long a process yields after its own release, in ms. It is enough for a peer whose messages take 5 ms
+ * each way.
+ */
 export const MAX_YIELD = 20
-/** The same after the release of a peer. So a process that waits is faster than one that has just had the lock. */
+/**
+ * The same after the release of a peer. So a process that waits is faster than one that has just had the
+ * lock.
+ */
 export const YIELD_AFTER_PEER = 17
 /** A waiter whose remaining wait is at most this long, in ms, never yields. */
 export const SHORT_WAIT = 30
@@ -16,24 +22,32 @@ const MISSES_OF_ABSENT = 3
 /**
  * Lock cohorting: decides how long this process leaves a lock to its peers before it tries again.
  *
- * A turn begins when the process acquires the lock. It goes on while callers of the process hand the lock to each other. It
- * ends when the process releases the lock with a message. The server answers how many clients heard the message. Each of
- * them should have a turn before this process has its next one. This process counts their turns by the releases that it
- * hears. So the processes take turns without knowing each other, and a Java peer gets its turn, too.
+ * A turn begins when the process acquires the lock. It goes on while callers of the process hand the lock to
+ * each other. It ends when the process releases the lock with a message. The server answers how many clients
+ * heard the message. Each of them should have a turn before this process has its next one. This process
+ * counts their turns by the releases that it hears. So the processes take turns without knowing each other,
+ * and a Java peer gets its turn, too.
  */
 export class Cohort {
   /**
-   * - `next`: this process released the lock to its next caller, with a message, and another process may be faster
+   * - `next`: this process released the lock to its next caller, with a message, and another process may be
+   *   faster
    * - `releasing`: it released the lock to others, and the server has not answered
    */
   turn: 'ours' | 'next' | 'releasing' | 'others' = 'others'
-  /** When the turn of this process began, in ms by the monotonic clock; if it is the turn of others, when it ended or one of them released. */
+  /**
+   * When the turn of this process began, in ms by the monotonic clock; if it is the turn of others, when it
+   * ended or one of them released.
+   */
   since: number
   /** How many local handoffs the turn has had. */
   handoffs = 0
   /** How many other clients heard the last release here. */
   peers = 0
-  /** How many releases of others were heard since then. Below 0: messages of this process are still to be heard. */
+  /**
+   * How many releases of others were heard since then. Below 0: messages of this process are still to be
+   * heard.
+   */
   heard = 0
   /** How many turns in a row went by in which peers did not come. */
   misses = 0
@@ -43,7 +57,10 @@ export class Cohort {
     this.since = this.now()
   }
 
-  /** A release was heard. The release of the last reader counts for all readers: no message says how many processes read. */
+  /**
+   * A release was heard. The release of the last reader counts for all readers: no message says how many
+   * processes read.
+   */
   hear(byReaders = false): void {
     this.heard++
     if (byReaders) this.heard = Math.max(this.heard, this.peers)
@@ -53,7 +70,10 @@ export class Cohort {
     if (this.turn !== 'ours') this.leaveToOthers()
   }
 
-  /** A try that competed with all clients acquired the lock. `listening`: this process hears the releases of others. */
+  /**
+   * A try that competed with all clients acquired the lock. `listening`: this process hears the releases of
+   * others.
+   */
   begin(listening: boolean): void {
     if (!this.hasTurn || this.peers === 0) {
       // A timer may end a fraction of a millisecond early.
@@ -65,10 +85,14 @@ export class Cohort {
     this.turn = 'ours'
   }
 
-  /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
+  /**
+   * Whether the lock may go to the next local caller before another process may try. Each `true` counts one
+   * handoff.
+   */
   handOff(): boolean {
     const { since, handoffs, peers } = this
-    // One permit goes to the server with a message, and no other client heard the last one. The others need not go as well.
+    // One permit goes to the server with a message, and no other client heard the last one. The others need
+    // not go as well.
     if (this.turn === 'releasing') return peers === 0
     if (!this.hasTurn || this.now() - since >= MAX_COHORT_DURATION) return false
     if (peers > 0 && handoffs >= MAX_LOCAL_HANDOFFS) return false
@@ -77,8 +101,8 @@ export class Cohort {
   }
 
   /**
-   * The lock is about to be released with a message. `listening`: this process hears that message, too. `another`: a
-   * caller waits here, and this kind of lock has no handoff.
+   * The lock is about to be released with a message. `listening`: this process hears that message, too.
+   * `another`: a caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
     const own = listening ? 1 : 0

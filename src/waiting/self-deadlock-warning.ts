@@ -20,8 +20,9 @@ const SUSPICIOUS_AFTER = 5_000
 const MAX_NAMES = 1_000
 
 /**
- * Warns, once for each name, when a hold has blocked a caller of the same client for a long time. JavaScript has no threads
- * that distinguish a nested call from a call of another caller, and a nested call without a scope waits for itself.
+ * Warns, once for each name, when a hold has blocked a caller of the same client for a long time. JavaScript
+ * has no threads that distinguish a nested call from a call of another caller, and a nested call without a
+ * scope waits for itself.
  */
 export class SelfDeadlockWarning {
   private readonly warned = new Set<string>()
@@ -33,8 +34,9 @@ export class SelfDeadlockWarning {
   ) {}
 
   /**
-   * Watches the callers that wait for this lock from now on. Returns a function that stops the watch. `waiters` returns
-   * them in order. The time of each waiter counts, so many short waits do not add up to a long one.
+   * Watches the callers that wait for this lock from now on. Returns a function that stops the watch.
+   * `waiters` returns them in order. The time of each waiter counts, so many short waits do not add up to a
+   * long one.
    */
   watch(target: Watched, waiters: () => Iterable<Waiting>): () => void {
     const { clock } = this
@@ -72,11 +74,12 @@ export class SelfDeadlockWarning {
     warnOnce(
       hold,
       'RLOCK_SELF_WAIT',
-      `The lock ${quote(hold.leased.name)} is held by this client (client ${this.clientId}, ${hold.holder}) and has ` +
-        `kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If the waiting call is nested in ` +
-        'the code that holds the lock, it waits for itself: lock() re-enters only within redisson.run(), within ' +
-        'withLock(), or with the same threadId option. Concurrent branches below a hold exclude each other, too: a ' +
-        'branch that holds the lock must not wait for a branch that does not.',
+      `The lock ${quote(hold.leased.name)} is held by this client (client ${this.clientId}, ` +
+        `${hold.holder}) and has kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If ` +
+        'the waiting call is nested in the code that holds the lock, it waits for itself: lock() re-enters ' +
+        'only within redisson.run(), within withLock(), or with the same threadId option. Concurrent ' +
+        'branches below a hold exclude each other, too: a branch that holds the lock must not wait for a ' +
+        'branch that does not.',
     )
   }
 }

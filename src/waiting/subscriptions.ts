@@ -9,7 +9,10 @@ class Channel {
   readonly listeners = new Set<() => void>()
   /** Whether this client wants the messages. If not, the channel only keeps its cohort. */
   subscribed = false
-  /** The rounds without a listener. The subscription outlives its last listener, because a hot lock needs it again soon. */
+  /**
+   * The rounds without a listener. The subscription outlives its last listener, because a hot lock needs it
+   * again soon.
+   */
   idleRounds = 0
   /** When the last event of the channel came, by the monotonic clock. */
   lastHeard = Number.POSITIVE_INFINITY
@@ -22,23 +25,29 @@ class Channel {
   ) {}
 }
 
-/** An unused channel lives for one to two rounds of this length, in ms. It stays subscribed unless other clients release its lock. */
+/**
+ * An unused channel lives for one to two rounds of this length, in ms. It stays subscribed unless other
+ * clients release its lock.
+ */
 const ROUND = 500
 /** Rounds in which callers listened. */
 const PING_EVERY = 10
-/** If the wall clock goes ahead of the timers by more than this, in ms, they stood still with their machine. */
+/**
+ * If the wall clock goes ahead of the timers by more than this, in ms, they stood still with their machine.
+ */
 const STOOD_STILL = 1_000
 
 type ChannelOf = Pick<WaitTarget, 'channel' | 'allLeft'>
 
 /**
- * The channels and their listeners. A channel has one subscription, however many listeners it has. The subscription ends
- * shortly after the last listener has left, so that a waiter that leaves never silences another one.
+ * The channels and their listeners. A channel has one subscription, however many listeners it has. The
+ * subscription ends shortly after the last listener has left, so that a waiter that leaves never silences
+ * another one.
  */
 export class Subscriptions {
   /**
-   * A channel is here while a caller listens or has listened recently, or another client heard a release of this one. Its cohort
-   * lasts as long.
+   * A channel is here while a caller listens or has listened recently, or another client heard a release of
+   * this one. Its cohort lasts as long.
    */
   readonly channels = new Map<string, Channel>()
   /** A reconnect changes all subscriptions at once. */
@@ -73,7 +82,10 @@ export class Subscriptions {
     return this.source.isConfirmed(name)
   }
 
-  /** The server confirmed the subscription and delivers every message since then, or it broke and messages may be lost. */
+  /**
+   * The server confirmed the subscription and delivers every message since then, or it broke and messages may
+   * be lost.
+   */
   changed(name: string): void {
     this.changes.run(() => this.wake(name))
   }
@@ -102,7 +114,10 @@ export class Subscriptions {
     if (cohort.heard > 0) this.stopLingering(name)
   }
 
-  /** Unsubscribes from a channel without listeners. Other clients yield to every subscriber, also to one that does not wait. */
+  /**
+   * Unsubscribes from a channel without listeners. Other clients yield to every subscriber, also to one that
+   * does not wait.
+   */
   stopLingering(name: string): void {
     const channel = this.channels.get(name)
     if (channel?.listeners.size === 0) this.unsubscribe(name, channel)

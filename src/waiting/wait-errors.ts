@@ -10,17 +10,21 @@ export function nameOf({ subject }: { readonly subject: string }, threadId: numb
 export function notReplicated(subject: string, clientId: string, tries: number): LockNotReplicatedError {
   const often = tries === 1 ? '' : ` in ${tries} tries`
   return new LockNotReplicatedError(
-    `No replica acknowledged the acquisition of ${subject}${often} (client ${clientId}). The client releases it. ` +
-      'Check the replication, or set checkLockSyncedSlaves: false to accept acquisitions that no replica has.',
+    `No replica acknowledged the acquisition of ${subject}${often} (client ${clientId}). The client ` +
+      'releases it. Check the replication, or set checkLockSyncedSlaves: false to accept acquisitions that ' +
+      'no replica has.',
   )
 }
 
-/** For a caller whose wait is over, and the server has not answered whether the lock is free. `cause`: why, where it said so. */
+/**
+ * For a caller whose wait is over, and the server has not answered whether the lock is free. `cause`: why,
+ * where it said so.
+ */
 export function unanswered(subject: string, clientId: string, cause?: Error): RedisUnavailableError {
   const why = cause ? `: ${cause.message}` : ''
   return new RedisUnavailableError(
-    `Redis did not answer for ${subject} before the wait was over (client ${clientId})${why}. Nothing was acquired: try ` +
-      'again, or wait for longer.',
+    `Redis did not answer for ${subject} before the wait was over (client ${clientId})${why}. Nothing was ` +
+      'acquired: try again, or wait for longer.',
     cause && { cause },
   )
 }
@@ -28,8 +32,9 @@ export function unanswered(subject: string, clientId: string, cause?: Error): Re
 /** For a call without a boolean for its result. */
 export function timedOut(what: string, name: string, waitTime: number, clientId: string): LockTimeoutError {
   return new LockTimeoutError(
-    `The wait for the ${what} ${quote(name)} ended after its waitTime of ${waitTime} ms (client ${clientId}). Nothing was ` +
-      'acquired or run. Wait longer, or use tryAcquire() where this is an ordinary result.',
+    `The wait for the ${what} ${quote(name)} ended after its waitTime of ${waitTime} ms (client ` +
+      `${clientId}). Nothing was acquired or run. Wait longer, or use tryAcquire() where this is an ` +
+      'ordinary result.',
     name,
   )
 }

@@ -6,15 +6,15 @@ import { RearmableTimer } from '../util/rearmable-timer'
 import { queueMicrotask, setImmediate } from '../util/timers'
 import { type Admission, MOST_TOGETHER, type WaitTarget } from './admission'
 import type { Attempt, Outcome } from './attempt'
-import { type Cohort, SHORT_WAIT } from './cohort'
+import { SHORT_WAIT } from './cohort'
 import { QueueState } from './queue-state'
 import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
 import { type AnyWaiter, Waiter, type WaiterQueue, Waiters, type WaitSettings } from './waiter'
 
 /**
- * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a message, such as
- * a DEL. So the waiter tries after this long, in ms.
+ * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a
+ * message, such as a DEL. So the waiter tries after this long, in ms.
  */
 const LONGEST_WITHOUT_TRY = 100
 
@@ -30,15 +30,15 @@ export interface WaitEnvironment extends WaitSettings {
 }
 
 /**
- * The queue of one process for one object: first come, first served. The first waiter tries; where several may enter
- * (Admission), as many try in one write as may.
+ * The queue of one process for one object: first come, first served. The first waiter tries; where several
+ * may enter (Admission), as many try in one write as may.
  *
- * The queue may sleep when it has sent a try under a confirmed subscription, and no wake-up has come since. Every
- * message, and every confirmation or break of the subscription, is a wake-up. A wake-up belongs to the queue and not to a
- * waiter: if the first waiter has left, the next one takes it.
+ * The queue may sleep when it has sent a try under a confirmed subscription, and no wake-up has come since.
+ * Every message, and every confirmation or break of the subscription, is a wake-up. A wake-up belongs to the
+ * queue and not to a waiter: if the first waiter has left, the next one takes it.
  *
- * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not acquired" only if
- * the object is known to be held, or the server answers a try of the queue after that.
+ * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not
+ * acquired" only if the object is known to be held, or the server answers a try of the queue after that.
  */
 export class WaitQueue extends QueueState implements WaiterQueue {
   readonly waiters = new Waiters()
@@ -86,14 +86,16 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   /**
-   * A hold of this client ends, and hands the lock to the first waiter. Then it is not released. Undefined if no waiter sleeps
-   * here, or if other processes should have a chance. `longest`: the longest lease that the hold ever had, in ms.
+   * A hold of this client ends, and hands the lock to the first waiter. Then it is not released. Undefined if
+   * no waiter sleeps here, or if other processes should have a chance. `longest`: the longest lease that the
+   * hold ever had, in ms.
    */
   handOff(giver: string, longest: number): AnyScriptCall | undefined {
     const waiter = this.waiters.first
     // A try of it may hold the lock already, and would answer in place of the handoff.
     if (!this.isResting || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
-    // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
+    // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must
+    // not shorten it.
     if (waiter.attempt.wanted.lease! < longest || !this.mayPass()) return undefined
     return outsideThreads(() => {
       this.beginTries()
@@ -101,7 +103,10 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     })
   }
 
-  /** Whether a caller of this client may pass what it has on to a waiter here, before another process may try. Counts it. */
+  /**
+   * Whether a caller of this client may pass what it has on to a waiter here, before another process may try.
+   * Counts it.
+   */
   mayPass(): boolean {
     return this.cohort?.handOff() ?? false
   }
@@ -109,7 +114,8 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   awaitAnswer(waiter: AnyWaiter): void {
     this.overdue ??= new Set()
     this.overdue.add(waiter)
-    // A caller without a wait does not yield either: it would take a queue that yields for a server that does not answer.
+    // A caller without a wait does not yield either: it would take a queue that yields for a server that does
+    // not answer.
     if (this.phase === 'polling' || this.phase === 'yielding') outsideRequests(tryNow, this)
   }
 
@@ -120,8 +126,8 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   /**
-   * Tries next once this turn is over. A thousand waiters may fail one after the other, each at once, and one abort may remove
-   * several waiters: the queue goes on after the last of them.
+   * Tries next once this turn is over. A thousand waiters may fail one after the other, each at once, and one
+   * abort may remove several waiters: the queue goes on after the last of them.
    */
   private goOn() {
     outsideRequests(() => queueMicrotask(() => this.areTriesOver && this.tryInTurn()))
@@ -132,8 +138,8 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   private begin(waiter: AnyWaiter) {
-    // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold of this client
-    // the first is not needed either.
+    // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold
+    // of this client the first is not needed either.
     if (this.isConfirmed) {
       this.startListening()
       const held = waiter.attempt.takeOver && !waiter.lastTry ? this.surelyHeldFor() : 0
@@ -159,26 +165,14 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.stopListening = this.environment.subscriptions.listen(this.target, () => this.wake())
   }
 
-  /** Whether the server has confirmed the subscription, so that messages arrive. */
-  private get isConfirmed(): boolean {
-    const { subscriptions } = this.environment
-    const { channel } = this.target
-    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
-  }
-
-  /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */
-  private get cohort(): Cohort | undefined {
-    const { channel, takesTurns } = this.target
-    return takesTurns ? this.environment.subscriptions.channels.get(channel)?.cohort : undefined
-  }
-
   /** Yields to other processes if it is their turn, and then tries. */
   tryInTurn(): void {
     const waiter = this.waiters.first
     if (!waiter) return this.finish()
     const back = this.yieldFor(waiter)
     if (back <= 0) return this.tryNow()
-    // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of others.
+    // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of
+    // others.
     if (!this.stopListening) this.startListening()
     this.rest('yielding', back)
   }
@@ -213,7 +207,9 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.phase = 'trying'
   }
 
-  /** Sends one try for one waiter. The queue goes on when the last try is answered, or when its waiter leaves. */
+  /**
+   * Sends one try for one waiter. The queue goes on when the last try is answered, or when its waiter leaves.
+   */
   private sendTry(waiter: AnyWaiter, giver?: string): AnyScriptCall {
     this.unanswered++
     const call = waiter.startTry(giver)
@@ -239,7 +235,8 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     }
     if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
     if (this.isEmpty) return this.finish()
-    // The hold that should have passed the lock on was gone, so this answer does not say whether another one is there.
+    // The hold that should have passed the lock on was gone, so this answer does not say whether another one
+    // is there.
     if (!granted && !isCompeting) {
       this.knownHeld = false
       return this.tryInTurn()
@@ -255,12 +252,16 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     else this.sleepUnlessWoken(time)
   }
 
-  /** More may enter, after the ones that entered just now: these may pass permits on to waiters, which need not ask then. */
+  /**
+   * More may enter, after the ones that entered just now: these may pass permits on to waiters, which need
+   * not ask then.
+   */
   private askForMore() {
     const ask = () => {
       if (!this.areTriesOver) return
       if (this.isEmpty) return this.finish()
-      // What is released here goes to the server until this queue listens. So it also listens if a wake-up came.
+      // What is released here goes to the server until this queue listens. So it also listens if a wake-up
+      // came.
       if (this.phase === 'trying') this.sendTries()
       else this.sleepUnlessWoken(0)
       this.endOverdue()
@@ -268,7 +269,10 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     outsideRequests(() => setImmediate(ask))
   }
 
-  /** The server answers, and the wait of these is over. One that may enter with others has a last try in flight. */
+  /**
+   * The server answers, and the wait of these is over. One that may enter with others has a last try in
+   * flight.
+   */
   private endOverdue() {
     if (this.overdue) for (const each of [...this.overdue]) if (!each.isTrying) each.giveUp()
   }
@@ -283,7 +287,10 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     else this.sleepUnlessWoken(retryAfter)
   }
 
-  /** Sleeps if the answer to the last try is still valid: the queue listened, and no wake-up came since. Otherwise it tries. */
+  /**
+   * Sleeps if the answer to the last try is still valid: the queue listened, and no wake-up came since.
+   * Otherwise it tries.
+   */
   private sleepUnlessWoken(time: number) {
     if (!this.stopListening) {
       this.startListening()
@@ -312,6 +319,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 }
 
-// They are functions of the module and no closures, because a queue is made for each acquisition of a free lock.
+// They are functions of the module and no closures, because a queue is made for each acquisition of a free
+// lock.
 const tryInTurn = (queue: WaitQueue) => queue.tryInTurn()
 const tryNow = (queue: WaitQueue) => queue.tryNow()

@@ -7,8 +7,8 @@ import { ANCESTOR_ACQUIRED, type AnyWaiter, type WaitResult } from './waiter'
 
 export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
   /**
-   * Whether the answer to PUBLISH counts all clients that heard the message. In a cluster it counts only those that listen at
-   * the same node.
+   * Whether the answer to PUBLISH counts all clients that heard the message. In a cluster it counts only
+   * those that listen at the same node.
    */
   readonly audienceIsKnown: boolean
 }
@@ -57,9 +57,10 @@ export class WaitQueues {
   }
 
   /**
-   * This client released the lock, and the server notified this many clients. Undefined: it refused to publish. The server's
-   * message wakes the first local waiter, like the waiters of other clients. If the message was not sent, or may not arrive,
-   * this method wakes it. `others`: how many other clients may wait for what was released, where the object knows it better.
+   * This client released the lock, and the server notified this many clients. Undefined: it refused to
+   * publish. The server's message wakes the first local waiter, like the waiters of other clients. If the
+   * message was not sent, or may not arrive, this method wakes it. `others`: how many other clients may wait
+   * for what was released, where the object knows it better.
    */
   freed(object: Freed, notified: number | undefined, others?: number): void {
     const { subscriptions } = this.options
@@ -71,7 +72,10 @@ export class WaitQueues {
     else if (notified === undefined || relatedIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
   }
 
-  /** How many other clients heard a release. `notified` counts this client, too, if the message `isHeard` here. */
+  /**
+   * How many other clients heard a release. `notified` counts this client, too, if the message `isHeard`
+   * here.
+   */
   private othersAmong(notified: number, isHeard: boolean): number {
     if (this.options.audienceIsKnown) return Math.max(0, notified - (isHeard ? 1 : 0))
     return notified > 0 || isHeard ? 1 : 0
@@ -79,8 +83,8 @@ export class WaitQueues {
 
   private endTurn(object: Freed, others: number) {
     const { subscriptions } = this.options
-    // A client whose callers never waited is not subscribed. It keeps a cohort all the same, because other clients that wait
-    // must get their chance.
+    // A client whose callers never waited is not subscribed. It keeps a cohort all the same, because other
+    // clients that wait must get their chance.
     const cohort =
       others > 0 ? subscriptions.keepCohort(object) : subscriptions.channels.get(object.channel)?.cohort
     cohort?.released(others)
@@ -99,8 +103,8 @@ export class WaitQueues {
   }
 
   /**
-   * The thread holds this lock now. Its descendants that wait in any queue of the lock look again: they re-enter its
-   * hold, or learn that they would wait for it.
+   * The thread holds this lock now. Its descendants that wait in any queue of the lock look again: they
+   * re-enter its hold, or learn that they would wait for it.
    */
   letBranchesIn({ objectId }: Pick<WaitTarget, 'objectId'>, thread: LogicalThread): void {
     for (const queue of this.queues.values())

@@ -11,7 +11,10 @@ const RETRY_AFTER_TRANSIENT_ERROR = 200
 /** How many times in all a client tries to acquire while no replica acknowledges. */
 export const TRIES_FOR_ACKNOWLEDGEMENT = 3
 
-/** The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold instead. */
+/**
+ * The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold
+ * instead.
+ */
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
 
 /** The reply to the try that was granted. */
@@ -34,7 +37,9 @@ export interface WaitSettings {
   readonly scripts: { readonly isServerAway: boolean }
 }
 
-/** Waiters, first come, first served. The removal of one in the middle costs no more than that of the first. */
+/**
+ * Waiters, first come, first served. The removal of one in the middle costs no more than that of the first.
+ */
 export class Waiters implements Iterable<AnyWaiter> {
   first: AnyWaiter | undefined
   private last: AnyWaiter | undefined
@@ -70,8 +75,8 @@ export class Waiters implements Iterable<AnyWaiter> {
 type Phase = 'waiting' | 'sending' | 'trying' | 'settled'
 
 /**
- * What the server may hold for tries that were answered. `unacknowledged`: the last answer was a grant, and no replica
- * acknowledged it.
+ * What the server may hold for tries that were answered. `unacknowledged`: the last answer was a grant, and
+ * no replica acknowledged it.
  */
 type OnServer = 'nothing' | 'perhaps' | 'unacknowledged'
 
@@ -81,19 +86,25 @@ export interface WaiterQueue {
   readonly environment: WaitSettings
   readonly waiters: Waiters
   /**
-   * Called once when the waiter was settled for any reason, and is no longer among the waiters. `duringTry`: the queue awaited
-   * the answer to a try of the waiter.
+   * Called once when the waiter was settled for any reason, and is no longer among the waiters. `duringTry`:
+   * the queue awaited the answer to a try of the waiter.
    */
   left(waiter: AnyWaiter, duringTry: boolean): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
   /** The same is not known, or the lock may have become free without a message. */
   mayBeFree(): boolean
-  /** The wait of this waiter is over, and it has no try of its own. The next answer to any try of the queue settles it. */
+  /**
+   * The wait of this waiter is over, and it has no try of its own. The next answer to any try of the queue
+   * settles it.
+   */
   awaitAnswer(waiter: AnyWaiter): void
 }
 
-/** One acquisition in a queue. It settles once: by a grant, by the end of its wait, by an abort or by an error. */
+/**
+ * One acquisition in a queue. It settles once: by a grant, by the end of its wait, by an abort or by an
+ * error.
+ */
 export class Waiter<Grant> {
   before: AnyWaiter | undefined
   behind: AnyWaiter | undefined
@@ -170,8 +181,8 @@ export class Waiter<Grant> {
   }
 
   /**
-   * Its try was answered. A grant that no replica acknowledged is tried again: the next try is idempotent, and it writes, so that
-   * the next WAIT has a write to wait for.
+   * Its try was answered. A grant that no replica acknowledged is tried again: the next try is idempotent,
+   * and it writes, so that the next WAIT has a write to wait for.
    */
   answered(reply: Reply<Outcome<Grant>>): void {
     const { value, acknowledged } = reply
@@ -180,8 +191,8 @@ export class Waiter<Grant> {
     if (value.granted && !acknowledged) this.onServer = 'unacknowledged'
     else if (this.mayHold) this.onServer = 'perhaps'
     if (!value.granted) return
-    // Another owner may have held it since the grant before, as where a lease is shorter than the wait for a replica. That is no
-    // reason to count anew: then two such owners would take turns for ever.
+    // Another owner may have held it since the grant before, as where a lease is shorter than the wait for a
+    // replica. That is no reason to count anew: then two such owners would take turns for ever.
     if (acknowledged) this.succeed(answer as GrantedReply<Grant>)
     else if (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.lastTry) this.failUnreplicated()
   }
@@ -191,8 +202,8 @@ export class Waiter<Grant> {
     this.phase = 'waiting'
     if (!(error instanceof RedisUnavailableError)) {
       const isRefused = error instanceof RedisRefusedError
-      // A try that may have been applied may still be in flight. Then it stays the waiter's try in flight, so that the failing
-      // waiter releases what the try may be granted.
+      // A try that may have been applied may still be in flight. Then it stays the waiter's try in flight, so
+      // that the failing waiter releases what the try may be granted.
       if (!isRefused || !mayHaveBeenApplied) this.endTry(!isRefused && !(error instanceof WrongTypeError))
       this.fail(error)
       return undefined
@@ -208,7 +219,10 @@ export class Waiter<Grant> {
     return undefined
   }
 
-  /** It is granted, although the server answered no try of it: by a message, or by another caller of this client. */
+  /**
+   * It is granted, although the server answered no try of it: by a message, or by another caller of this
+   * client.
+   */
   grant(grant: Grant): void {
     const sent = this.queue.environment.clock.now()
     const value = { granted: true, grant } as const
@@ -237,7 +251,10 @@ export class Waiter<Grant> {
     this.inFlight = undefined
   }
 
-  /** Fails the waiters behind it that have waited as long. They met the same silence, and must not wait through it again. */
+  /**
+   * Fails the waiters behind it that have waited as long. They met the same silence, and must not wait
+   * through it again.
+   */
   private failThoseOfSameWait(error: unknown) {
     const { environment, waiters } = this.queue
     for (const waiter of [...waiters]) {

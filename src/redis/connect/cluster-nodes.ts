@@ -1,8 +1,9 @@
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis'
 
 /**
- * The address by which the client reaches a node, given the address that the servers use. Applies the natMap of the cluster.
- * ioredis applies it when it reads the map of slots, but not to entries that it writes after MOVED.
+ * The address by which the client reaches a node, given the address that the servers use. Applies the natMap
+ * of the cluster. ioredis applies it when it reads the map of slots, but not to entries that it writes after
+ * MOVED.
  */
 export function reachedAt(cluster: Cluster, node: string): string {
   const { natMap } = cluster.options
@@ -10,7 +11,10 @@ export function reachedAt(cluster: Cluster, node: string): string {
   return mapped ? `${mapped.host}:${mapped.port}` : node
 }
 
-/** The natMap of the caller. A redirection without a host means the host by which the client found the cluster. */
+/**
+ * The natMap of the caller. A redirection without a host means the host by which the client found the
+ * cluster.
+ */
 export function completeNatMap([first]: readonly RedisOptions[], { natMap }: ClusterOptions) {
   const { host = 'localhost' } = first ?? {}
   return (node: string) => {

@@ -12,8 +12,8 @@ import { primaryNamed, SelectRefusedError } from './ioredis-internals'
 const LOOK_AGAIN = 250
 
 /**
- * Connects. Rejects within the target's connect timeout with RedisUnavailableError, which says why, or RedisRefusedError. Then
- * it leaves no connection open.
+ * Connects. Rejects within the target's connect timeout with RedisUnavailableError, which says why, or
+ * RedisRefusedError. Then it leaves no connection open.
  */
 export async function connectOrFail(
   redis: Redis | Cluster,
@@ -23,8 +23,8 @@ export async function connectOrFail(
   const emitter: EventEmitter = redis
   const failures = noteFailures(emitter)
   const listening = new AbortController()
-  // Rejects at an error event. If the first ready check of a Cluster goes to a node that is gone, ioredis connects again and
-  // never settles the promise of `connect`.
+  // Rejects at an error event. If the first ready check of a Cluster goes to a node that is gone, ioredis
+  // connects again and never settles the promise of `connect`.
   const ready = once(emitter, 'ready', { signal: listening.signal })
   try {
     await inTime(Promise.race([redis.connect(), ready]), target, clock)
@@ -40,8 +40,8 @@ export async function connectOrFail(
 }
 
 /**
- * The node of a cluster that answers first: another node may hang. Rejects with RedisUnavailableError, naming a node, if none answers
- * within the target's connect timeout.
+ * The node of a cluster that answers first: another node may hang. Rejects with RedisUnavailableError, naming
+ * a node, if none answers within the target's connect timeout.
  */
 export async function firstToAnswer(cluster: Cluster, target: RedisTarget, clock: Clock): Promise<Redis> {
   const nodes = cluster.nodes('master')
@@ -63,7 +63,10 @@ export async function firstToAnswer(cluster: Cluster, target: RedisTarget, clock
   }
 }
 
-/** Notes why connections fail. ioredis rejects with "Connection is closed" or "all are unreachable"; its events had the reason before. */
+/**
+ * Notes why connections fail. ioredis rejects with "Connection is closed" or "all are unreachable"; its
+ * events had the reason before.
+ */
 function noteFailures(emitter: EventEmitter) {
   const note = (error: unknown, node?: string) => {
     if ((error as Error).message !== 'Connection is closed.') Object.assign(failures, { reason: error, node })
@@ -80,8 +83,8 @@ function noteFailures(emitter: EventEmitter) {
 }
 
 /**
- * Throws TypeError if a cluster node or a sentinel answers at a plain address. Otherwise most locks would fail there later,
- * with MOVED or an unknown command.
+ * Throws TypeError if a cluster node or a sentinel answers at a plain address. Otherwise most locks would
+ * fail there later, with MOVED or an unknown command.
  */
 export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
   // A user without the right to INFO can still use locks.
@@ -89,8 +92,8 @@ export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: 
   const mode = /^(?:redis|server)_mode:(\w+)/m.exec(String(info))?.[1]
   if (mode === 'cluster')
     throw new TypeError(
-      `${target.description} is a node of a Redis Cluster, and a connection to it alone would answer MOVED for ` +
-        'most locks: give { redis: { nodes: [...] } }',
+      `${target.description} is a node of a Redis Cluster, and a connection to it alone would answer MOVED ` +
+        'for most locks: give { redis: { nodes: [...] } }',
     )
   if (mode === 'sentinel')
     throw new TypeError(
@@ -99,8 +102,8 @@ export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: 
 }
 
 /**
- * Waits until the server at a plain address is no replica. Rejects with RedisUnavailableError after the connect timeout: a service may
- * start during a failover, and a replica never grants a lock.
+ * Waits until the server at a plain address is no replica. Rejects with RedisUnavailableError after the
+ * connect timeout: a service may start during a failover, and a replica never grants a lock.
  */
 export async function untilPrimary(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
   const begun = clock.now()
@@ -109,8 +112,9 @@ export async function untilPrimary(redis: Redis, target: RedisTarget, clock: Clo
     if (!/^role:(slave|replica)\b/m.test(String(info))) return
     if (clock.elapsedSince(begun) + LOOK_AGAIN > target.connectTimeout)
       throw new RedisUnavailableError(
-        `Redis at ${target.description} is a replica, and stayed one for ${target.connectTimeout} ms. A replica grants no locks: ` +
-          'give the address of the primary, or { redis: { sentinels: [...], name } }',
+        `Redis at ${target.description} is a replica, and stayed one for ${target.connectTimeout} ms. A ` +
+          'replica grants no locks: give the address of the primary, or { redis: { sentinels: [...], name ' +
+          '} }',
       )
     await new Promise<void>((over) => clock.after(LOOK_AGAIN, over))
     // The name may lead to another server by now.
@@ -131,7 +135,10 @@ export function inTime<T>(work: Promise<T>, target: RedisTarget, clock: Clock): 
   })
 }
 
-/** A RedisRefusedError if the server would refuse again, else a RedisUnavailableError. `at`: the server that failed, if it is known. */
+/**
+ * A RedisRefusedError if the server would refuse again, else a RedisUnavailableError. `at`: the server that
+ * failed, if it is known.
+ */
 export function unavailable(
   reason: unknown,
   target: RedisTarget,
@@ -157,7 +164,8 @@ export function unavailable(
 /** With TLS 1.3 a server often just resets the connection of a client whose certificate it refuses. */
 export function tlsHint(message: string, isTls: boolean): string {
   return isTls && /\bECONNRESET$/.test(message)
-    ? '. The server may have refused TLS, such as a client certificate that ran out: where certificates change, give tls as a function'
+    ? '. The server may have refused TLS, such as a client certificate that ran out: where certificates ' +
+        'change, give tls as a function'
     : ''
 }
 
@@ -167,7 +175,10 @@ function explain(message: string, isTls: boolean): string {
   if (isTls && /^(no answer within|timeout)/.test(message))
     return `${message}. tls is given: does the server expect TLS on this port?`
   if (!isTls && /^Connection is closed$|\bECONNRESET$/.test(message))
-    return 'the connection was refused or closed. If the server expects TLS on this port, give rediss:// or tls'
+    return (
+      'the connection was refused or closed. If the server expects TLS on this port, give rediss:// ' +
+      'or tls'
+    )
   if (/\bSELECT is not allowed in cluster mode\b/.test(message))
     return `${message}. A cluster has the database 0 only, except Valkey 9 with cluster-databases`
   if (/No such master|invalid reply: null/.test(message)) return 'the sentinels know no primary of this name'

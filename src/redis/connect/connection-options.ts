@@ -19,8 +19,9 @@ const OWN_OPTIONS = {
   // The server only estimates how long it will load, so the client asks again this often.
   maxLoadingRetryTime: 250,
   retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + random() / 2),
-  // The primary became a replica: connects again, to the current address of the name or of the sentinels. Servers before 7.0
-  // wrap the error of a script: "ERR Error running script (…): -READONLY …". After NOAUTH a new connection logs in again.
+  // The primary became a replica: connects again, to the current address of the name or of the sentinels.
+  // Servers before 7.0 wrap the error of a script: "ERR Error running script (…): -READONLY …". After NOAUTH
+  // a new connection logs in again.
   reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message) || isLogin(error),
 } as const satisfies RedisOptions
 

@@ -5,8 +5,8 @@ import type { Clock } from '../../util/clock'
 const PING_TIMEOUT = 3_000
 
 /**
- * Sends a PING and closes the connection if no answer comes in time. Also closes a connection that has not finished its
- * handshake by then: the connect timeout of ioredis covers only the TCP connect.
+ * Sends a PING and closes the connection if no answer comes in time. Also closes a connection that has not
+ * finished its handshake by then: the connect timeout of ioredis covers only the TCP connect.
  */
 export function pingOrDisconnect(redis: Redis, clock: Clock): void {
   const { status, stream } = redis

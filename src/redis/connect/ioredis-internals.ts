@@ -5,9 +5,9 @@ import { random } from '../../util/random'
 import { isReplyError } from '../reply/errors'
 import type { AskedWhenOpening } from '../target/ask-when-opening'
 
-// All that the client's own connections need of ioredis beyond its public events and options. Methods are replaced on
-// connections of the client only, never on a prototype and never on an instance of the caller, whose own hooks are in
-// `target/ioredis-instance.ts`. What happens where another version of ioredis differs:
+// All that the client's own connections need of ioredis beyond its public events and options. Methods are
+// replaced on connections of the client only, never on a prototype and never on an instance of the caller,
+// whose own hooks are in `target/ioredis-instance.ts`. What happens where another version of ioredis differs:
 //
 // | what | why | if ioredis differs |
 // | --- | --- | --- |
@@ -40,7 +40,9 @@ interface Primary {
   readonly port: number
 }
 
-/** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
+/**
+ * The server refused SELECT when a connection was opened. The connection is closed and opened again later.
+ */
 export class SelectRefusedError extends Error {
   // ioredis gives this name to the error replies of a server.
   override readonly name = 'ReplyError'
@@ -53,7 +55,10 @@ export class SelectRefusedError extends Error {
 const INFO_REFUSED = /\bNOPERM\b|unknown (sub)?command|not (allowed|permitted|support)|disabled/i
 const NEEDS_NO_PASSWORD = /no password is set|without any password configured for the default user/
 
-/** Of the connections that listen to sentinels. A firewall may drop such a quiet connection, which nothing but the system notices. */
+/**
+ * Of the connections that listen to sentinels. A firewall may drop such a quiet connection, which nothing but
+ * the system notices.
+ */
 const LISTENING = {
   retryStrategy: () => 500 + 500 * random(),
   maxRetriesPerRequest: null,
@@ -66,15 +71,17 @@ const CUT_OFF = new Error('Failed to refresh slots: the node says that its clust
 
 const ignore = () => {}
 /**
- * The run id of the server of each connection that was ready, and so passed the check; undefined if INFO was not sent or was
- * refused. A connection that is ready and not here has an ioredis that does not let its handshake be checked.
+ * The run id of the server of each connection that was ready, and so passed the check; undefined if INFO was
+ * not sent or was refused. A connection that is ready and not here has an ioredis that does not let its
+ * handshake be checked.
  */
 export const runIds = new WeakMap<Redis, string | undefined>()
 
 /**
- * Makes a connection ready only when it is in its database. When SELECT fails, ioredis itself reports that and goes on in
- * database 0, and would send there what waits. Before `ready` it asks for INFO. That call selects the database first, and has
- * no answer if that fails: the connection is closed, and ioredis reconnects after a back-off.
+ * Makes a connection ready only when it is in its database. When SELECT fails, ioredis itself reports that
+ * and goes on in database 0, and would send there what waits. Before `ready` it asks for INFO. That call
+ * selects the database first, and has no answer if that fails: the connection is closed, and ioredis
+ * reconnects after a back-off.
  */
 export function checkDatabase(redis: Redis, asksForInfo: boolean): void {
   const select = redis.select.bind(redis) as Method
@@ -123,15 +130,18 @@ async function check({ db }: RedisOptions, select: Method, info: Method): Promis
   return String(await asking)
 }
 
-/** Makes a connection open its sockets in an async context that belongs to no request, also when it reconnects. */
+/**
+ * Makes a connection open its sockets in an async context that belongs to no request, also when it
+ * reconnects.
+ */
 export function openSocketsOutsideRequests(redis: Redis | Cluster): void {
   const { connect } = redis
   redis.connect = (...args: Parameters<typeof connect>) => outsideRequests(() => connect.apply(redis, args))
 }
 
 /**
- * Makes a connection ask for its credentials whenever it opens, if its options have a function for them. Prevents the warnings
- * that ioredis prints if a server or a sentinel needs no password.
+ * Makes a connection ask for its credentials whenever it opens, if its options have a function for them.
+ * Prevents the warnings that ioredis prints if a server or a sentinel needs no password.
  */
 export function logIn(redis: Redis): Redis {
   const methods = redis as unknown as Record<'auth' | 'hello', Method>
@@ -168,9 +178,9 @@ export function primaryNamed(redis: Redis): string | undefined {
 }
 
 /**
- * Keeps a connection subscribed at the sentinels after these have restarted. ioredis subscribes once, when it connects. A switch may
- * have been announced before a subscription, and the sentinel that told the primary may not have heard of it. So each sentinel is asked
- * for the primary, once it must have heard.
+ * Keeps a connection subscribed at the sentinels after these have restarted. ioredis subscribes once, when it
+ * connects. A switch may have been announced before a subscription, and the sentinel that told the primary
+ * may not have heard of it. So each sentinel is asked for the primary, once it must have heard.
  */
 export function stayWithSentinels(redis: Redis, clock: Clock): void {
   const { connector } = redis as unknown as { connector: Connector }
@@ -216,7 +226,8 @@ function askWhenOpening(redis: Redis, connector: Connector, asked: AskedWhenOpen
   }
   const resolve = connector.resolve?.bind(connector)
   if (!resolve) return
-  // `connect` goes on with one sentinel after the other until one answers. That may take longer than options are valid.
+  // `connect` goes on with one sentinel after the other until one answers. That may take longer than options
+  // are valid.
   connector.resolve = async (endpoint) => {
     if (askForSentinelTls) Object.assign(redis.options, { sentinelTLS: await askForSentinelTls() })
     const primary = await resolve(endpoint)
@@ -227,8 +238,8 @@ function askWhenOpening(redis: Redis, connector: Connector, asked: AskedWhenOpen
 }
 
 /**
- * Prepares the connection to a node of a cluster. Only Valkey 9 has clusters with several databases. `isConnected`: whether the client
- * has a map of slots.
+ * Prepares the connection to a node of a cluster. Only Valkey 9 has clusters with several databases.
+ * `isConnected`: whether the client has a map of slots.
  */
 export function prepareNode(node: Redis, isConnected: () => boolean): void {
   openSocketsOutsideRequests(node)
@@ -239,7 +250,8 @@ export function prepareNode(node: Redis, isConnected: () => boolean): void {
   const duplicate = methods.duplicate.bind(node)
   methods.duplicate = (override) =>
     checkSlotMap(logIn(duplicate({ ...(override as RedisOptions), db: 0 })), isConnected)
-  // After ASK, ioredis sends ASKING. If that node is gone, the dropped promise would cause an unhandled rejection.
+  // After ASK, ioredis sends ASKING. If that node is gone, the dropped promise would cause an unhandled
+  // rejection.
   const asking = methods.asking.bind(node)
   methods.asking = (...args) => {
     const answer = asking(...args)
@@ -251,11 +263,12 @@ export function prepareNode(node: Redis, isConnected: () => boolean): void {
 type SlotRange = [from: number, to: number, ...nodes: [host: string | null, ...unknown[]][]]
 
 /**
- * Refuses the map of slots of a node that says that its cluster is down, so that ioredis asks the next node. Such a node was reset
- * and its map is empty, or it is cut off from the others and its map is old. Without any map, each map is better than none.
+ * Refuses the map of slots of a node that says that its cluster is down, so that ioredis asks the next node.
+ * Such a node was reset and its map is empty, or it is cut off from the others and its map is old. Without
+ * any map, each map is better than none.
  *
- * A node that does not know its address, or must not tell it, is named without a host: it is at the host of the connection. ioredis
- * would take such a node for one that does not exist.
+ * A node that does not know its address, or must not tell it, is named without a host: it is at the host of
+ * the connection. ioredis would take such a node for one that does not exist.
  */
 function checkSlotMap(refresher: Redis, isConnected: () => boolean): Redis {
   const methods = refresher as unknown as { cluster: Method }
@@ -280,7 +293,10 @@ export function withoutPromise(commands: { prototype: Command }): void {
   Object.assign(commands.prototype, { initPromise: ignore })
 }
 
-/** Whether messages may come between the answers of this connection. With RESP2, a connection that listens sends no commands. */
+/**
+ * Whether messages may come between the answers of this connection. With RESP2, a connection that listens
+ * sends no commands.
+ */
 export function speaksResp3(redis: Redis): boolean {
   return (redis as unknown as { condition?: { protocol?: number } }).condition?.protocol === 3
 }

@@ -11,7 +11,8 @@ export const NO_RESENDING = {
 } as const satisfies RedisOptions
 
 /**
- * Makes a connection that becomes ready only when it is in its database. With `enableReadyCheck: false` it sends no INFO.
+ * Makes a connection that becomes ready only when it is in its database. With `enableReadyCheck: false` it
+ * sends no INFO.
  */
 export function openChecked(target: RedisTarget, override?: RedisOptions): Redis {
   const options = connectionOptions(target, override)

@@ -4,8 +4,8 @@ import type { Clock } from '../../util/clock'
 const RECONNECT_AFTER = 50
 
 /**
- * Opens a connection again after ioredis has ended it. ioredis ends one for ever if a failover or a disconnect comes while it
- * asks the sentinels for the primary.
+ * Opens a connection again after ioredis has ended it. ioredis ends one for ever if a failover or a
+ * disconnect comes while it asks the sentinels for the primary.
  */
 export function reconnectUnless(isClosed: () => boolean, redis: Redis, clock: Clock): void {
   redis.on('end', () => {

@@ -8,10 +8,11 @@ const TRIES = 5
 const FIRST_PAUSE = 500
 
 /**
- * Keeps a companion of the command connection on the same server. A name or a proxy may move to another server while the old one
- * lives on, and then connections to the old one do not break. Where the two servers differ, the companion connects again. If the name
- * leads it to the other server each time, the commands connect again. After each try the next one comes twice as late. After the last
- * one both stay where they are until one of them breaks, because a service may spread its connections over servers.
+ * Keeps a companion of the command connection on the same server. A name or a proxy may move to another
+ * server while the old one lives on, and then connections to the old one do not break. Where the two servers
+ * differ, the companion connects again. If the name leads it to the other server each time, the commands
+ * connect again. After each try the next one comes twice as late. After the last one both stay where they are
+ * until one of them breaks, because a service may spread its connections over servers.
  */
 export function keepOnOneServer(commands: Redis, companion: Redis, clock: Clock): void {
   let tries = 0

@@ -13,8 +13,8 @@ import { type ChannelSource, SubscriberConnection } from './subscriber'
 const REFRESH_EVERY = 500
 
 /**
- * The channels in a cluster. A sharded channel is on the node of its slot and moves with the slot. A plain channel reaches
- * every node, so one connection to any node carries all of them.
+ * The channels in a cluster. A sharded channel is on the node of its slot and moves with the slot. A plain
+ * channel reaches every node, so one connection to any node carries all of them.
  */
 export class ClusterSubscriber implements ChannelSource {
   private readonly nodes = new Map<string, SubscriberConnection>()
@@ -53,7 +53,10 @@ export class ClusterSubscriber implements ChannelSource {
     await connection.pass(channel)
   }
 
-  /** Closes connections that went silent, and looks for nodes that left the cluster. Such a node still answers PING. */
+  /**
+   * Closes connections that went silent, and looks for nodes that left the cluster. Such a node still answers
+   * PING.
+   */
   probe(): void {
     this.cluster.refreshSlotsCache()
     for (const connection of this.nodes.values()) connection.probe()

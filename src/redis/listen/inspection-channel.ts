@@ -2,12 +2,15 @@ import type { Redis } from 'ioredis'
 import { speaksResp3 } from '../connect/ioredis-internals'
 import type { Inspected } from '../reports/connected-client'
 
-/** The channel on which an inspector asks the processes what they hold. They answer on `rlock:inspect:<id of the request>`. */
+/**
+ * The channel on which an inspector asks the processes what they hold. They answer on
+ * `rlock:inspect:<id of the request>`.
+ */
 export const INSPECT_CHANNEL = 'rlock:inspect'
 
 /**
- * Listens to inspectors on a connection that exists for something else, and answers on `commands`. Where both are one connection,
- * only RESP3 lets it listen. A missing right costs the answer and nothing else.
+ * Listens to inspectors on a connection that exists for something else, and answers on `commands`. Where both
+ * are one connection, only RESP3 lets it listen. A missing right costs the answer and nothing else.
  */
 export function answerInspectors(subscriber: Redis, commands: Redis, inspected: Inspected): void {
   const listen = () => {

@@ -16,7 +16,9 @@ import { type ChannelSource, SubscriberConnection } from './subscriber'
 /** How waiters are notified. */
 export type PublishCommand = 'publish' | 'spublish'
 
-/** Chooses as Redisson does: PUBLISH outside a cluster, and in a cluster by the mode. AUTO asks the server. */
+/**
+ * Chooses as Redisson does: PUBLISH outside a cluster, and in a cluster by the mode. AUTO asks the server.
+ */
 export async function choosePublish(
   /** One node, if the server is a cluster. */
   redis: Redis,
@@ -30,7 +32,8 @@ export async function choosePublish(
     await inTime(redis.pubsub('SHARDNUMSUB'), target, clock)
     return 'spublish'
   } catch (error) {
-    // Only an unknown command means that there is no sharded pub/sub. After another error, a guess could miss all messages.
+    // Only an unknown command means that there is no sharded pub/sub. After another error, a guess could miss
+    // all messages.
     const cause = withoutSecrets(error, target.secrets)
     const { message } = cause
     if (/\bunknown (\w+ )?(sub)?command\b/i.test(message)) return 'publish'
@@ -38,8 +41,8 @@ export async function choosePublish(
     throw new RedisRefusedError(
       `Redis at ${target.description} refused PUBSUB SHARDNUMSUB: ${message}. The ` +
         "shardedSubscriptionMode 'AUTO' uses it to find out whether the cluster has sharded pub/sub. Grant " +
-        "the user +pubsub|shardnumsub, or set shardedSubscriptionMode to 'ON' (sharded, Redis 7.0 and later) " +
-        "or 'OFF', the same for every client.",
+        "the user +pubsub|shardnumsub, or set shardedSubscriptionMode to 'ON' (sharded, Redis 7.0 and " +
+        "later) or 'OFF', the same for every client.",
       message,
       { cause },
     )

@@ -25,8 +25,9 @@ const RETRY_MOVED_AFTER = 500
 const MOVED_TOGETHER = 20
 
 /**
- * The channels of one connection. For each channel it keeps the wanted state and the state that the server has confirmed, and
- * sends one command at a time until the two agree. So a subscribe and an unsubscribe of one channel never overtake each other.
+ * The channels of one connection. For each channel it keeps the wanted state and the state that the server
+ * has confirmed, and sends one command at a time until the two agree. So a subscribe and an unsubscribe of
+ * one channel never overtake each other.
  */
 export class SubscriberConnection {
   private readonly channels = new Map<string, ChannelState>()
@@ -44,14 +45,16 @@ export class SubscriberConnection {
     private readonly clock: Clock,
     private readonly events: ChannelEvents,
   ) {
-    // A node that had the channel before may still deliver what is old by now. Its waiters were woken when the channel moved.
+    // A node that had the channel before may still deliver what is old by now. Its waiters were woken when
+    // the channel moved.
     redis.on(sharded ? 'smessage' : 'message', (channel: string, text: string) => {
       if (!this.closed && this.channels.get(channel)?.wanted) events.message(channel, text)
     })
     redis.on('ready', () => this.reconcileAll())
     redis.on('close', () => this.forget('idle'))
-    // The server ended or refused a shard subscription, because the slot moved. It does not say which one, and may still have
-    // the others: those that no waiter needs any more must be unsubscribed. The event comes once for each channel.
+    // The server ended or refused a shard subscription, because the slot moved. It does not say which one,
+    // and may still have the others: those that no waiter needs any more must be unsubscribed. The event
+    // comes once for each channel.
     redis.on('moved', () => {
       this.moving ??= clock.after(MOVED_TOGETHER, () => {
         this.moving = undefined
@@ -85,7 +88,10 @@ export class SubscriberConnection {
     return state?.phase === 'subscribed' && state.wanted
   }
 
-  /** Resolves once every message that was published on this channel before now has arrived. Rejects if one may be lost. */
+  /**
+   * Resolves once every message that was published on this channel before now has arrived. Rejects if one may
+   * be lost.
+   */
   async pass(_channel: string): Promise<void> {
     if (this.redis.status !== 'ready') throw new Error('Connection is closed')
     await this.redis.ping()

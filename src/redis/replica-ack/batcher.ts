@@ -24,13 +24,22 @@ interface Order {
  */
 export type ReplicaAckOptions = Pick<ResolvedOptions, 'slavesSyncTimeout' | 'checkLockSyncedSlaves'>
 
-/** A command that waits for longer is not sent, in ms: its caller has left, and the server may have forgotten an earlier copy. */
+/**
+ * A command that waits for longer is not sent, in ms: its caller has left, and the server may have forgotten
+ * an earlier copy.
+ */
 const LONGEST_IN_QUEUE = 30_000
-/** The most commands of one batch. A batch is answered as a whole, so one without a limit would look like a silent server. */
+/**
+ * The most commands of one batch. A batch is answered as a whole, so one without a limit would look like a
+ * silent server.
+ */
 const LARGEST_BATCH = 1_000
 /** A connection counts as silent if a batch is unanswered for this much longer than WAIT may take, in ms. */
 const SILENT_FOR = 2_000
-/** How long the server may take to answer INFO, in ms, before the client asks the cluster whether another one is the primary. */
+/**
+ * How long the server may take to answer INFO, in ms, before the client asks the cluster whether another one
+ * is the primary.
+ */
 const ANSWERED_WITHIN = 500
 /** How often a count is renewed for releases that a replica may lack, in ms. */
 const ASKED_EVERY = 500
@@ -39,10 +48,11 @@ type Result = [error: Error | null, value: unknown]
 const NOT_WAITED: Result = [null, undefined]
 
 /**
- * Sends commands and waits until a replica has them. It has a connection of its own, because WAIT blocks its connection.
- * Commands that come while a WAIT is in flight form the next batch, with one WAIT.
+ * Sends commands and waits until a replica has them. It has a connection of its own, because WAIT blocks its
+ * connection. Commands that come while a WAIT is in flight form the next batch, with one WAIT.
  *
- * It resends nothing. A WAIT on another connection than that of its command would be answered at once, and would mean nothing.
+ * It resends nothing. A WAIT on another connection than that of its command would be answered at once, and
+ * would mean nothing.
  */
 export class ReplicaAckBatcher {
   private queue: Order[] = []
@@ -87,8 +97,8 @@ export class ReplicaAckBatcher {
   }
 
   /**
-   * False if no count so far found a replica, and the last count is valid. Then a command need not come by this connection, which
-   * is slower. It still comes once a second, and counts again.
+   * False if no count so far found a replica, and the last count is valid. Then a command need not come by
+   * this connection, which is slower. It still comes once a second, and counts again.
    */
   get mayHaveReplicas(): boolean {
     return this.replicas.hadReplicas || !this.replicas.isKnown
@@ -129,7 +139,10 @@ export class ReplicaAckBatcher {
       this.redis.disconnect(true)
   }
 
-  /** Rejects unanswered commands. ioredis would never settle them if it is closed between two tries to reconnect. */
+  /**
+   * Rejects unanswered commands. ioredis would never settle them if it is closed between two tries to
+   * reconnect.
+   */
   close(): void {
     this.closed = true
     this.redis.disconnect()
@@ -146,7 +159,8 @@ export class ReplicaAckBatcher {
       this.underWay = queue
       this.sent = this.client.clock.now()
       try {
-        // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
+        // The replicas are counted before the batch is sent. An old count must not decide that no replica
+        // needs to acknowledge.
         if (!this.replicas.isKnown) await this.replicas.count()
         if (this.replicas.isInDoubt) throw LOST_REPLICA
         const batch = queue.filter((order) => this.isInTime(order))

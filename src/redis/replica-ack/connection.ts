@@ -14,7 +14,8 @@ import { ReplicaAckBatcher, type ReplicaAckOptions } from './batcher'
 export type Replication = Pick<ReplicaAckConnection, 'primaryOf' | 'mayLack' | 'askReplicas'>
 
 /**
- * A connection that also sends scripts which a replica must acknowledge: to the primary or, in a cluster, to the node of the key.
+ * A connection that also sends scripts which a replica must acknowledge: to the primary or, in a cluster, to
+ * the node of the key.
  */
 export class ReplicaAckConnection extends CommandConnection {
   private readonly senders = new Map<string, ReplicaAckBatcher>()
@@ -46,14 +47,18 @@ export class ReplicaAckConnection extends CommandConnection {
       const { message = '' } = error as Error
       if (message.startsWith('ASK '))
         return await this.sender(reachedAt(redis, message.split(' ')[2]!)).send(command, now, true)
-      // The caller tries again, and the map of slots should be right by then. Perhaps only this connection sees a dead node.
+      // The caller tries again, and the map of slots should be right by then. Perhaps only this connection
+      // sees a dead node.
       if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
       else if (isClusterDown(error)) this.readSlotMap()
       throw error
     }
   }
 
-  /** False if the server of this key has had no replica as long as the client has known it, and was asked a moment ago. */
+  /**
+   * False if the server of this key has had no replica as long as the client has known it, and was asked a
+   * moment ago.
+   */
   override mayHaveReplicas(key: string): boolean {
     // Only commands of the fast path tell that another node answered, which may have replicas.
     return !this.usesFastPath || (this.senders.get(this.serverOf(key))?.mayHaveReplicas ?? true)
@@ -72,7 +77,10 @@ export class ReplicaAckConnection extends CommandConnection {
     return !sender || sender.mayHaveReplicas || sender.server !== server
   }
 
-  /** Finds out whether the replicas of this server, of `primaryOf`, have its writes, and whether it is still the primary. */
+  /**
+   * Finds out whether the replicas of this server, of `primaryOf`, have its writes, and whether it is still
+   * the primary.
+   */
   askReplicas(server: string): void {
     // No other event tells a client without commands in flight that a slot has moved.
     if (this.senderOf(server)?.ask() === false) this.readSlotMap()
@@ -97,7 +105,8 @@ export class ReplicaAckConnection extends CommandConnection {
     let sender = this.senders.get(server)
     if (!sender) {
       const redis = server === '' ? this.openPrimary() : openNode(this.target, server)
-      // Another node may answer for it from now on. Reports once for each break, and not for each try to reconnect.
+      // Another node may answer for it from now on. Reports once for each break, and not for each try to
+      // reconnect.
       if (server !== '') redis.on('ready', () => redis.once('close', () => this.client.newServer()))
       this.fences.watch(server, redis)
       const idOfServer = server === '' ? () => runIds.get(redis) ?? '' : () => server

@@ -8,20 +8,28 @@ import type { OutageReporter } from '../reports/outage-reporter'
 
 /** How long a count of the replicas is valid, in ms. */
 const KNOWN_FOR = 1_000
-/** A replica reports every second. If its last report is older than this, in s, the client waits for the others only. */
+/**
+ * A replica reports every second. If its last report is older than this, in s, the client waits for the
+ * others only.
+ */
 const KEEPS_UP = 1
-/** How long the client does not wait again for replicas that missed a WAIT while others answered it, in ms. */
+/**
+ * How long the client does not wait again for replicas that missed a WAIT while others answered it, in ms.
+ */
 const LAGGING_FOR = 10_000
 /**
- * For how long a primary that has lost a replica is not believed, in ms: the replica may have been promoted. In a failover
- * Sentinel asks the replicas once a second, and it names the new primary after three answers at the latest: one is a primary,
- * another one replicates it, and is up to date. The fourth second is for the client.
+ * For how long a primary that has lost a replica is not believed, in ms: the replica may have been promoted.
+ * In a failover Sentinel asks the replicas once a second, and it names the new primary after three answers at
+ * the latest: one is a primary, another one replicates it, and is up to date. The fourth second is for the
+ * client.
  */
 const NOT_BELIEVED_FOR = 4_000
 /** How long a count is valid in that time, in ms. */
 const KNOWN_IN_DOUBT_FOR = 200
 
-/** The replicas of one primary: how many must acknowledge, whether one has left, and how far they have read. */
+/**
+ * The replicas of one primary: how many must acknowledge, whether one has left, and how far they have read.
+ */
 export class ReplicaCount {
   /** How many replicas to wait for. One acknowledgement is enough. */
   awaited = 0
@@ -75,10 +83,10 @@ export class ReplicaCount {
   }
 
   /**
-   * Decides how many replicas to wait for: all that keep up, so that any of them may become the primary. A replica in its
-   * initial sync does not count, because it can neither acknowledge nor be promoted with data. A replica that is online but
-   * has acknowledged nothing may still load its copy, for any time, or may have come online a moment ago. It counts while its
-   * lag is short and no WAIT has failed to reach it.
+   * Decides how many replicas to wait for: all that keep up, so that any of them may become the primary. A
+   * replica in its initial sync does not count, because it can neither acknowledge nor be promoted with data.
+   * A replica that is online but has acknowledged nothing may still load its copy, for any time, or may have
+   * come online a moment ago. It counts while its lag is short and no WAIT has failed to reach it.
    *
    * Resolves with whether all online replicas are loading their first copy of the data.
    */
@@ -112,7 +120,10 @@ export class ReplicaCount {
     return true
   }
 
-  /** Fewer replicas acknowledged than were awaited. Resolves with whether that counts: perhaps a replica has left. */
+  /**
+   * Fewer replicas acknowledged than were awaited. Resolves with whether that counts: perhaps a replica has
+   * left.
+   */
   async areEnough(replicas: number): Promise<boolean> {
     const areLoading = await this.count(replicas === 0).catch(() => undefined)
     if (areLoading === undefined || this.isInDoubt) return !this.isStrict
@@ -125,8 +136,8 @@ export class ReplicaCount {
     this.waitFor(0)
     this.refusals.failed(
       new Error(
-        'The server has no WAIT, or refuses WAIT or INFO to this user. Acquisitions do not wait for replicas. Grant the ' +
-          'user +wait +info.',
+        'The server has no WAIT, or refuses WAIT or INFO to this user. Acquisitions do not wait for ' +
+          'replicas. Grant the user +wait +info.',
       ),
     )
   }
@@ -137,7 +148,9 @@ export class ReplicaCount {
     this.validFor = validFor
   }
 
-  /** A primary that has lost a replica is not believed until it has as many again, or until the time is over. */
+  /**
+   * A primary that has lost a replica is not believed until it has as many again, or until the time is over.
+   */
   private compare(online: number) {
     const { clock } = this.client
     const server = this.idOfServer()
@@ -178,7 +191,11 @@ export function isRefused(error: unknown): boolean {
   return classify(error) === 'refused' && !(error instanceof SelectRefusedError) && !isLogin(error)
 }
 
-/** As if the primary had said so. The call is sent again until this primary is believed, or another one answers. */
+/**
+ * As if the primary had said so. The call is sent again until this primary is believed, or another one
+ * answers.
+ */
 export const LOST_REPLICA = new Error(
-  `NOREPLICAS the primary has lost a replica in the last ${NOT_BELIEVED_FOR / 1_000} s, and may be about to be replaced`,
+  `NOREPLICAS the primary has lost a replica in the last ${NOT_BELIEVED_FOR / 1_000} s, and may be about ` +
+    'to be replaced',
 )

@@ -15,8 +15,8 @@ export function channelGrant(command: string, channel: string): string {
 export function subscribeRefused(channel: string, isSharded: boolean, cause: Error): RedisRefusedError {
   const command = isSharded ? 'ssubscribe' : 'subscribe'
   return new RedisRefusedError(
-    `Redis refused ${command.toUpperCase()} to the channel ${quote(channel)}: ${cause.message}. Callers that wait try every ` +
-      `second. ${channelGrant(command, channel)}.`,
+    `Redis refused ${command.toUpperCase()} to the channel ${quote(channel)}: ${cause.message}. Callers ` +
+      `that wait try every second. ${channelGrant(command, channel)}.`,
     cause.message,
     { cause },
   )

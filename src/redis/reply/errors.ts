@@ -10,7 +10,10 @@ export type FailureKind =
   | 'noscript'
   /** The key holds something else. */
   | 'wrongtype'
-  /** The server refused and would refuse again: a missing right, wrong credentials, a command it does not know. */
+  /**
+   * The server refused and would refuse again: a missing right, wrong credentials, a command it does not
+   * know.
+   */
   | 'refused'
   /** Not a reply of the server, and a retry would not help. */
   | 'final'
@@ -66,7 +69,10 @@ function says(pattern: RegExp): (error: unknown) => boolean {
   return (error) => pattern.test((error as Error | undefined)?.message ?? '')
 }
 
-/** Whether a script ended at a key that a slot migration had moved away. Its earlier commands have taken effect. */
+/**
+ * Whether a script ended at a key that a slot migration had moved away. Its earlier commands have taken
+ * effect.
+ */
 export const scriptBrokeOff = says(/access a non local key/)
 
 /** Whether the error came from within a script, so that its earlier commands may have taken effect. */
@@ -78,7 +84,10 @@ export const isCrossSlot = says(/CROSSSLOT/)
 /** Whether the user may not access a key of the call. */
 export const isKeyRefused = says(/(NOPERM|user executing).*\bkeys?\b/s)
 
-/** Whether the keys of the call may be on two nodes, because their slot moves: each node sends the call to the other one. */
+/**
+ * Whether the keys of the call may be on two nodes, because their slot moves: each node sends the call to the
+ * other one.
+ */
 export const isHalfMoved = says(/\bTRYAGAIN\b|Too many Cluster redirections/)
 
 /** Whether the server has no Lua: EVAL is disabled or renamed, or Valkey runs without its Lua module. */
@@ -90,12 +99,17 @@ export const isClusterDown = says(/^CLUSTERDOWN /)
 /** Whether the server refused the credentials. */
 export const isLogin = says(/\b(NOAUTH|WRONGPASS)\b/)
 
-/** Whether the server lacks memory, disk or replicas. The client waits for these as long as for a connection. */
+/**
+ * Whether the server lacks memory, disk or replicas. The client waits for these as long as for a connection.
+ */
 export function isShortage(error: unknown): boolean {
   return classify(error) === 'transient' && SHORTAGE.test((error as Error).message)
 }
 
-/** Whether the server declines for a reason of its own (LOADING, READONLY, OOM …), not because a slot migrates. */
+/**
+ * Whether the server declines for a reason of its own (LOADING, READONLY, OOM …), not because a slot
+ * migrates.
+ */
 export function isDeclined(error: unknown): boolean {
   return classify(error) === 'transient' && !MOVING.test((error as Error).message)
 }
@@ -107,8 +121,8 @@ function tlsFailed(message: string, code: string): string {
 }
 
 /**
- * A copy of an error of ioredis that is safe to show. The original contains the command with its arguments, and the
- * arguments of HELLO or AUTH contain the password.
+ * A copy of an error of ioredis that is safe to show. The original contains the command with its arguments,
+ * and the arguments of HELLO or AUTH contain the password.
  */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const { message = String(error), code } = error as { message?: string; code?: string }

@@ -11,8 +11,9 @@ export interface OnlineReplica {
 /**
  * The online replicas by INFO replication.
  *
- * While the primary prepares or sends the first copy of the data, the state of a replica is not "online". While the replica
- * loads that copy, its state is "online" already. Only its offset shows this: it is 0, because it has acknowledged nothing.
+ * While the primary prepares or sends the first copy of the data, the state of a replica is not "online".
+ * While the replica loads that copy, its state is "online" already. Only its offset shows this: it is 0,
+ * because it has acknowledged nothing.
  */
 export function onlineReplicas(info: string): OnlineReplica[] {
   const lines = [...info.matchAll(/^(?:slave|replica)\d+:(.*)/gm)].map(([line]) => line)

@@ -2,7 +2,10 @@ import { RedisRefusedError } from '../../api/errors'
 import type { Clock, Moment, Timer } from '../../util/clock'
 import { classify } from '../reply/errors'
 
-/** An error within this time after an answer belongs to the same outage, in ms: commands to other nodes may succeed. */
+/**
+ * An error within this time after an answer belongs to the same outage, in ms: commands to other nodes may
+ * succeed.
+ */
 const QUIET = 5_000
 
 /** What an outage tells of itself. */
@@ -15,8 +18,8 @@ export interface OutageEvents {
 }
 
 /**
- * Reports an outage once, and each further kind of trouble in it once, however many commands and connections fail. An outage is
- * over when a command has succeeded since, and no error came within QUIET ms.
+ * Reports an outage once, and each further kind of trouble in it once, however many commands and connections
+ * fail. An outage is over when a command has succeeded since, and no error came within QUIET ms.
  */
 export class OutageReporter {
   /** Set while the outage lasts: when it began. */
@@ -68,7 +71,10 @@ export class OutageReporter {
   }
 }
 
-/** A server that is away, loads or changes its role is one trouble. Each shortage, each refusal and TLS are another one. */
+/**
+ * A server that is away, loads or changes its role is one trouble. Each shortage, each refusal and TLS are
+ * another one.
+ */
 function troubleOf(error: Error): string {
   const word = /\b(NOPERM|NOAUTH|WRONGPASS|OOM|MISCONF|NOREPLICAS|TLS failed)\b/.exec(error.message)?.[0]
   return word ?? (error instanceof RedisRefusedError ? 'refused' : 'away')

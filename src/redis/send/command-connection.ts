@@ -46,7 +46,10 @@ export interface ReplicaAckReply {
   readonly waitError?: Error | undefined
 }
 
-/** The connection on which scripts run: one to a single server or a Sentinel primary, or one to each node of a cluster. */
+/**
+ * The connection on which scripts run: one to a single server or a Sentinel primary, or one to each node of a
+ * cluster.
+ */
 export class CommandConnection {
   readonly redis: Redis | Cluster
   /** Why the server refused the last connection; undefined once a connection is ready. */
@@ -75,8 +78,9 @@ export class CommandConnection {
       address: addressAndDatabase(target),
       db,
       /**
-       * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another
-       * one. For a cluster, the node of its first slot: two clients of one cluster may have different start nodes.
+       * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server
+       * that restarted has another one. For a cluster, the node of its first slot: two clients of one cluster
+       * may have different start nodes.
        */
       get id(): string {
         if (redis instanceof Redis) return runIds.get(redis) ?? target.description
@@ -108,11 +112,12 @@ export class CommandConnection {
       scaleReads: 'master',
       enableAutoPipelining: false,
       enableOfflineQueue: true,
-      // ioredis would ask one node at random and wait for it, and that node may hang. A cluster that is down, or a node that
-      // loads, says so to the first call, which tries again.
+      // ioredis would ask one node at random and wait for it, and that node may hang. A cluster that is down,
+      // or a node that loads, says so to the first call, which tries again.
       enableReadyCheck: false,
       redisOptions: connectionOptions(target, {
-        // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends a connection.
+        // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends
+        // a connection.
         reconnectOnError,
         // With a database, `prepareNode` makes it the check that the connection is in that database.
         enableReadyCheck: !!target.options.db,
@@ -154,7 +159,10 @@ export class CommandConnection {
     this.client.outages.failed(reason)
   }
 
-  /** Reads the map of slots, at most once in READ_EVERY ms. A node for which the cluster is down may have left it. */
+  /**
+   * Reads the map of slots, at most once in READ_EVERY ms. A node for which the cluster is down may have left
+   * it.
+   */
   protected readSlotMap(): void {
     const { redis } = this
     if (this.reading || !(redis instanceof Cluster)) return
@@ -178,9 +186,9 @@ export class CommandConnection {
   }
 
   /**
-   * Resolves once the server answers, with the connection to it, or to the first node of a cluster that answers. Rejects with
-   * RedisUnavailableError within the target's connect timeout, and with TypeError if the address belongs to another kind of
-   * server than the target says.
+   * Resolves once the server answers, with the connection to it, or to the first node of a cluster that
+   * answers. Rejects with RedisUnavailableError within the target's connect timeout, and with TypeError if
+   * the address belongs to another kind of server than the target says.
    */
   async connect(): Promise<Redis> {
     const { redis, target } = this
@@ -203,12 +211,14 @@ export class CommandConnection {
   }
 
   /**
-   * From now on ioredis resends nothing, and rejects unanswered commands as soon as their connection breaks. Such a command
-   * may still arrive at the server. The executor sends it again only after a fence has ruled that out (Fences).
+   * From now on ioredis resends nothing, and rejects unanswered commands as soon as their connection breaks.
+   * Such a command may still arrive at the server. The executor sends it again only after a fence has ruled
+   * that out (Fences).
    */
   stopResending(): void {
     const { redis } = this
-    // After CLUSTERDOWN ioredis would retry by itself, and close its connections while it cannot read the slots.
+    // After CLUSTERDOWN ioredis would retry by itself, and close its connections while it cannot read the
+    // slots.
     if (redis instanceof Cluster)
       Object.assign(redis.options, { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 })
     else Object.assign(redis.options, { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })
@@ -225,8 +235,8 @@ export class CommandConnection {
   }
 
   /**
-   * Sends the hash of the script or, with `bySource`, its source. Calls back, perhaps in the tick in which the answer arrives:
-   * a promise for each call would cost a third of the CPU of an uncontended cycle.
+   * Sends the hash of the script or, with `bySource`, its source. Calls back, perhaps in the tick in which
+   * the answer arrives: a promise for each call would cost a third of the CPU of an uncontended cycle.
    */
   send(
     { script, keys, args }: SentScript,

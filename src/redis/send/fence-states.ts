@@ -29,7 +29,10 @@ export class BrokenConnection {
   }
 }
 
-/** The broken connections of a client, in order. A call in flight keeps those that broke after it was sent on them. */
+/**
+ * The broken connections of a client, in order. A call in flight keeps those that broke after it was sent on
+ * them.
+ */
 export class BrokenConnections {
   last = new BrokenConnection('', 'fenced')
 

@@ -11,7 +11,10 @@ const RETRY_AFTER = 250
 /** How often the client reads the map of slots while the fence of a broken connection is pending, in ms. */
 const REFRESH_EVERY = 500
 
-/** The id of a connection, and the run id of its server. A restarted server numbers its connections from 1 again. */
+/**
+ * The id of a connection, and the run id of its server. A restarted server numbers its connections from 1
+ * again.
+ */
 interface Identity {
   readonly id: number
   readonly runId: string
@@ -20,17 +23,18 @@ interface Identity {
 /**
  * Ensures that the commands of a client's broken connections do not arrive later.
  *
- * A command that was in flight when its connection broke may be delayed in a network, a proxy or a buffer. It may arrive after
- * commands that are sent later. So the client asks for the id of each connection. The next connection to the same run of the
- * same server kills the broken one (`CLIENT KILL ID`). After that answer the old commands have been executed or never will
- * be. A broken connection stays unfenced if its id is unknown, if the server has restarted or is another one, or if the user
- * may not kill it.
+ * A command that was in flight when its connection broke may be delayed in a network, a proxy or a buffer. It
+ * may arrive after commands that are sent later. So the client asks for the id of each connection. The next
+ * connection to the same run of the same server kills the broken one (`CLIENT KILL ID`). After that answer
+ * the old commands have been executed or never will be. A broken connection stays unfenced if its id is
+ * unknown, if the server has restarted or is another one, or if the user may not kill it.
  *
- * ioredis must not resend any command of these connections (`maxRetriesPerRequest: 0`): a kill that reached another server
- * would close the connection of another client.
+ * ioredis must not resend any command of these connections (`maxRetriesPerRequest: 0`): a kill that reached
+ * another server would close the connection of another client.
  *
- * In a cluster, ioredis connects to a node only when it sends a command there, and the commands wait for the fence. So this
- * class reads the map of slots again and connects to the node, until the node has answered or serves no slot any more.
+ * In a cluster, ioredis connects to a node only when it sends a command there, and the commands wait for the
+ * fence. So this class reads the map of slots again and connects to the node, until the node has answered or
+ * serves no slot any more.
  */
 export class Fences {
   readonly broken = new BrokenConnections()
@@ -62,9 +66,11 @@ export class Fences {
       identity = own
       // A server that became a replica refuses every command in flight, and ioredis adds a listener for each.
       stream.setMaxListeners(0)
-      // The id is read during the handshake, so that the answer comes before any command of the client is sent.
+      // The id is read during the handshake, so that the answer comes before any command of the client is
+      // sent.
       identified = this.identify(redis, own, () => redis.stream === stream && !stream.destroyed)
-      // This listener runs before ioredis rejects the unanswered commands, because their callers read this state.
+      // This listener runs before ioredis rejects the unanswered commands, because their callers read this
+      // state.
       redis.stream.prependOnceListener('close', () => this.ended(server, redis, own))
     })
     redis.on('ready', () => {
@@ -103,7 +109,10 @@ export class Fences {
     }
   }
 
-  /** Asks for the ids. Asks a server that is busy or loading again, because pending fences wait for the answer. */
+  /**
+   * Asks for the ids. Asks a server that is busy or loading again, because pending fences wait for the
+   * answer.
+   */
   private async identify(redis: Redis, identity: Partial<Identity>, isSame: () => boolean): Promise<void> {
     while (isSame() && !this.closed) {
       try {
@@ -160,8 +169,9 @@ export class Fences {
 }
 
 /**
- * Emits a process warning if the server refuses what fences a broken connection, because nothing else would tell of it. Never
- * rejects. Other missing rights are reported by the first call or the first release that needs them.
+ * Emits a process warning if the server refuses what fences a broken connection, because nothing else would
+ * tell of it. Never rejects. Other missing rights are reported by the first call or the first release that
+ * needs them.
  */
 export async function warnIfUnfenced(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
   // No connection has this id, so none is killed.
@@ -172,10 +182,10 @@ export async function warnIfUnfenced(redis: Redis, target: RedisTarget, clock: C
   const refusal = errors.find((error) => classify(error) === 'refused')
   if (!refusal) return
   process.emitWarning(
-    `Redis refuses the user ${target.options.username ?? 'default'} what ends a broken connection for certain ` +
-      `(${refusal.message}). A command of such a connection may arrive late: it may keep a free lock until its lease ends, or a ` +
-      'permit without a lease for ever. Two holders of a lock remain impossible. Grant the user +client|id +client|kill +info, and do not ' +
-      'rename them.',
+    `Redis refuses the user ${target.options.username ?? 'default'} what ends a broken connection for ` +
+      `certain (${refusal.message}). A command of such a connection may arrive late: it may keep a free ` +
+      'lock until its lease ends, or a permit without a lease for ever. Two holders of a lock remain ' +
+      'impossible. Grant the user +client|id +client|kill +info, and do not rename them.',
     { code: 'RLOCK_FENCE_REFUSED' },
   )
 }

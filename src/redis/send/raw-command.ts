@@ -3,14 +3,19 @@ import { Command, type Redis } from 'ioredis'
 import { withoutPromise } from '../connect/ioredis-internals'
 import { coalesceWrites } from './write-coalescing'
 
-/** What RESP has between words, before one of so many bytes. Made once for the usual lengths, because strings are most of the cost. */
+/**
+ * What RESP has between words, before one of so many bytes. Made once for the usual lengths, because strings
+ * are most of the cost.
+ */
 const BETWEEN = Array.from({ length: 128 }, (_, bytes) => between(bytes))
 
 function between(bytes: number): string {
   return `\r\n$${bytes}\r\n`
 }
 
-/** The next word in RESP. A cache of whole words would cost more than this, most of all in a young process. */
+/**
+ * The next word in RESP. A cache of whole words would cost more than this, most of all in a young process.
+ */
 function next(word: string | number): string {
   const text = String(word)
   const bytes = Buffer.byteLength(text)
@@ -29,7 +34,8 @@ export function encode(
 ): string {
   let call = calls.get(script)
   if (call === undefined) {
-    // Joined, and so one string. What is added up stays a tree of strings, which each write would have to walk through.
+    // Joined, and so one string. What is added up stays a tree of strings, which each write would have to
+    // walk through.
     call = [next(how), next(script)].join('')
     if (how === 'evalsha') calls.set(script, call)
   }
@@ -43,10 +49,11 @@ const NO_ARGUMENTS: string[] = []
 const NO_OPTIONS = {}
 
 /**
- * A command of ioredis that has its bytes already. With commands that ioredis encodes, and writes that are coalesced as here, 64 callers
- * of 64 locks do 0.82 (0.79 to 0.86) of the cycles and use 1.31 times the CPU; 64 callers of one lock do 0.93, one caller does 0.97
- * (`npm run bench:turns`, 8 rounds, Node 20, 2 cores, 2026-11-28). `rawCommandsWork` finds out whether the installed ioredis carries it. It
- * calls back in the tick in which the answer arrives, which is text, a number, or an array of these.
+ * A command of ioredis that has its bytes already. With commands that ioredis encodes, and writes that are
+ * coalesced as here, 64 callers of 64 locks do 0.82 (0.79 to 0.86) of the cycles and use 1.31 times the CPU;
+ * 64 callers of one lock do 0.93, one caller does 0.97 (`npm run bench:turns`, 8 rounds, Node 20, 2 cores,
+ * 2026-11-28). `rawCommandsWork` finds out whether the installed ioredis carries it. It calls back in the
+ * tick in which the answer arrives, which is text, a number, or an array of these.
  */
 export class RawCommand extends Command {
   private writes = 0
@@ -97,12 +104,15 @@ function decoded(value: unknown): unknown {
   return Array.isArray(value) ? value.map(decoded) : value
 }
 
-/** Receives an answer. `wasRedirected`: the first node of a cluster that got the command did not answer it, but another one. */
+/**
+ * Receives an answer. `wasRedirected`: the first node of a cluster that got the command did not answer it,
+ * but another one.
+ */
 export type Answered = (value: unknown, wasRedirected?: boolean) => void
 
 /**
- * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary PING behind it. When the ordinary
- * one is answered, the raw one must have been answered, too.
+ * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary PING behind it. When
+ * the ordinary one is answered, the raw one must have been answered, too.
  */
 export async function rawCommandsWork(redis: Redis): Promise<boolean> {
   let answered = false

@@ -12,16 +12,18 @@ export interface Place {
 
 const LOGIN_OPTIONS = ['username', 'password', 'tls']
 const ADDRESS = ['host', 'port', 'path']
-// The client takes only these options of a caller: the address of the server, and how to log in. The others change how
-// commands are sent, and the client decides that itself. A commandTimeout, a key prefix or reads from replicas would break
-// locks, and after a retry strategy that gives up the client would never reconnect.
+// The client takes only these options of a caller: the address of the server, and how to log in. The others
+// change how commands are sent, and the client decides that itself. A commandTimeout, a key prefix or reads
+// from replicas would break locks, and after a retry strategy that gives up the client would never reconnect.
 const CONNECTION = LOGIN_OPTIONS.concat(
-  `connectionName clientInfoTag sentinelUsername sentinelPassword keepAlive connectTimeout sentinelCommandTimeout
-  noDelay enableTLSForSentinelMode updateSentinels enableReadyCheck family db sentinelTLS
-  sentinelMaxConnections natMap Connector`.split(/\s+/),
+  `connectionName clientInfoTag sentinelUsername sentinelPassword keepAlive connectTimeout
+  sentinelCommandTimeout noDelay enableTLSForSentinelMode updateSentinels enableReadyCheck
+  family db sentinelTLS sentinelMaxConnections natMap Connector`.split(/\s+/),
 )
 
-/** Checks of values that ioredis would take in silence: it would connect to another server, or not in time. */
+/**
+ * Checks of values that ioredis would take in silence: it would connect to another server, or not in time.
+ */
 const CHECKS: Readonly<Record<string, check.Check>> = {
   host: check.host,
   path: check.path,
@@ -46,9 +48,8 @@ const IGNORED = `autoPipeliningIgnoredCommands autoResendUnfulfilledCommands aut
   blockingTimeoutGrace commandQueue commandTimeout disableClientInfo disconnectTimeout enableAutoPipelining
   enableOfflineQueue failoverDetector himportFieldsets keyPrefix lazyConnect maxLoadingRetryTime
   maxRetriesPerRequest monitor offlineQueue preferredSlaves protocol readOnly reconnectOnError replyMapping
-  retryStrategy role scripts sentinelReconnectStrategy sentinelRetryStrategy showFriendlyErrorStack socketTimeout stringNumbers`.split(
-  /\s+/,
-)
+  retryStrategy role scripts sentinelReconnectStrategy sentinelRetryStrategy showFriendlyErrorStack
+  socketTimeout stringNumbers`.split(/\s+/)
 
 const IGNORED_OF_CLUSTER =
   `clusterNodeRetryStrategy clusterRetryStrategy enableReadyCheck maxRedirections retryDelayOnClusterDown
@@ -86,8 +87,9 @@ export const CLUSTER: Place = {
 }
 
 /**
- * Returns the options that the client takes, checked. An option that is undefined or null counts as absent. `isWritten`: by the
- * caller. Then unknown options and a missing address are errors. In the options of an instance they are not.
+ * Returns the options that the client takes, checked. An option that is undefined or null counts as absent.
+ * `isWritten`: by the caller. Then unknown options and a missing address are errors. In the options of an
+ * instance they are not.
  */
 export function read(given: unknown, place: Place, where: string, isWritten: boolean): RedisOptions {
   if (!check.isPlainObject(given))
@@ -97,7 +99,8 @@ export function read(given: unknown, place: Place, where: string, isWritten: boo
     if (!names.includes(key) && !ignored.includes(key)) throw unknownOption(key, names, where)
   if (given.keyPrefix)
     throw new TypeError(
-      'keyPrefix is not supported: it would reach keys but not channels. Use the nameMapper option, which maps both',
+      'keyPrefix is not supported: it would reach keys but not channels. Use the nameMapper option, which ' +
+        'maps both',
     )
   const present = names.filter((name) => given[name] !== undefined && given[name] !== null)
   const entries = present.map((name) => {

@@ -30,7 +30,10 @@ export function askForCredentials(given: () => unknown, timeout: number, secrets
   })
 }
 
-/** Options whose `tls` is a function of the caller have options that ask it in its place. `{}` stands for what it returns. */
+/**
+ * Options whose `tls` is a function of the caller have options that ask it in its place. `{}` stands for what
+ * it returns.
+ */
 export function askingForTls(options: RedisOptions, timeout: number): RedisOptions & AskedWhenOpening {
   const { tls, sentinelTLS } = options as { tls?: unknown; sentinelTLS?: unknown }
   const ask = (given: () => unknown) => asked('tls', given, timeout, tlsOptions)

@@ -1,13 +1,17 @@
 import type { Cluster, ClusterNode, Redis } from 'ioredis'
 
-// What the client needs of a caller's instance beyond the public options of ioredis. What happens where another version differs:
+// What the client needs of a caller's instance beyond the public options of ioredis. What happens where
+// another version differs:
 //
 // | what | why | if ioredis differs |
 // | --- | --- | --- |
 // | `condition`, `prevCondition` | the database that a caller's instance selected | `redis` is refused with a TypeError |
 // | `startupNodes` | the nodes of a caller's cluster that has not connected | it is not recognised: a TypeError |
 
-/** Recognises ioredis 5 and 6 by members that no other client has. The class may differ: there may be several copies of it. */
+/**
+ * Recognises ioredis 5 and 6 by members that no other client has. The class may differ: there may be several
+ * copies of it.
+ */
 export function isRedis(source: object): source is Redis {
   return isInstance(source) && 'connector' in source && 'offlineQueue' in source
 }
@@ -35,8 +39,8 @@ export function nodesOf(cluster: Cluster): readonly ClusterNode[] {
 }
 
 /**
- * The database in which an instance of the caller is, which it may have changed by SELECT. While an instance reconnects, ioredis
- * keeps it in `prevCondition`, and `condition` has the database of the options.
+ * The database in which an instance of the caller is, which it may have changed by SELECT. While an instance
+ * reconnects, ioredis keeps it in `prevCondition`, and `condition` has the database of the options.
  */
 export function selectedDatabase(redis: Redis): number | undefined {
   type Condition = { select?: number } | null

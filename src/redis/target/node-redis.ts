@@ -11,8 +11,9 @@ export function isNodeRedis(source: object): boolean {
 }
 
 /**
- * The `redis` option that stands for a client of node-redis, and the function for its credentials, if it has one. The options
- * that the client was made with are private. `duplicate` passes them to the constructor of the object on which it is called.
+ * The `redis` option that stands for a client of node-redis, and the function for its credentials, if it has
+ * one. The options that the client was made with are private. `duplicate` passes them to the constructor of
+ * the object on which it is called.
  */
 export function readNodeRedis(client: object): { redis: Options; credentials?: () => Promise<unknown> } {
   const { duplicate, _self } = client as { duplicate?: () => object; _self?: object }
@@ -28,8 +29,9 @@ export function readNodeRedis(client: object): { redis: Options; credentials?: (
   }
   if (!isPlainObject(options))
     throw new TypeError(
-      'redis is a client of node-redis that does not show its options, as those of createSentinel() of version 5 and of ' +
-        'createClientPool(): give the address, such as { redis: { sentinels, name, password } }',
+      'redis is a client of node-redis that does not show its options, as those of createSentinel() of ' +
+        'version 5 and of createClientPool(): give the address, such as { redis: { sentinels, name, ' +
+        'password } }',
     )
   const { defaults, rootNodes, sentinelRootNodes, nodeClientOptions, nodeAddressMap: natMap } = options
   if (Array.isArray(rootNodes)) {

@@ -1,6 +1,9 @@
 import { describe, wholeNumber } from '../../api/arguments'
 
-/** Returns the value as ioredis wants it, or throws. No message contains the value: in the wrong field it may be a password. */
+/**
+ * Returns the value as ioredis wants it, or throws. No message contains the value: in the wrong field it may
+ * be a password.
+ */
 export type Check = (value: unknown, name: string) => unknown
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

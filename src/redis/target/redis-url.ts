@@ -14,7 +14,10 @@ const IN_QUERY = 'db username password family connectTimeout connectionName clie
   .split(' ')
   .concat(FLAGS)
 
-/** Reads a URL or the path of a unix socket. Throws TypeError without a credential in it. `where` names the option. */
+/**
+ * Reads a URL or the path of a unix socket. Throws TypeError without a credential in it. `where` names the
+ * option.
+ */
 export function parseRedisUrl(given: string, where: string): RedisOptions {
   if (given.startsWith('/') && !given.startsWith('//')) return parsePath(given, where)
   const isSocket = SOCKET.test(given)

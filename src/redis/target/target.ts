@@ -30,8 +30,9 @@ interface ClusterTarget {
 const DEFAULT_CONNECT_TIMEOUT = 10_000
 
 /**
- * Reads the caller's `redis` option. Throws TypeError or RangeError, without a credential in it, if it does not understand the
- * whole option. A guess could lock on another server or in another database than the caller means.
+ * Reads the caller's `redis` option. Throws TypeError or RangeError, without a credential in it, if it does
+ * not understand the whole option. A guess could lock on another server or in another database than the
+ * caller means.
  */
 export function resolveTarget(source: RedisSource): RedisTarget {
   if (typeof source === 'string') return single(parseRedisUrl(source, 'redis'))
@@ -42,13 +43,14 @@ export function resolveTarget(source: RedisSource): RedisTarget {
     if (isNodeRedis(source)) return ofNodeRedis(source)
     if (isSomeClient(source))
       throw new TypeError(
-        `redis is a client (${describe(source)}) that is not one of ioredis or node-redis: give the address it connects to. For tests ` +
-          'without a server: inMemoryRedis() of @rlock/testing',
+        `redis is a client (${describe(source)}) that is not one of ioredis or node-redis: give the ` +
+          'address it connects to. For tests without a server: inMemoryRedis() of @rlock/testing',
       )
   }
   if (!isPlainObject(source))
     throw new TypeError(
-      `redis must be a URL, ioredis options, { nodes, options } or a client of ioredis or node-redis, got ${describe(source)}`,
+      'redis must be a URL, ioredis options, { nodes, options } or a client of ioredis or node-redis, got ' +
+        `${describe(source)}`,
     )
   if ('nodes' in source) return givenCluster(source)
   return 'url' in source ? urlWithOptions(source) : single(source, true)
@@ -105,7 +107,10 @@ function single(given: object, isWritten = false): RedisTarget {
   }
 }
 
-/** An instance has `enableTLSForSentinelMode: false` by default. In options of the caller it contradicts `tls`. */
+/**
+ * An instance has `enableTLSForSentinelMode: false` by default. In options of the caller it contradicts
+ * `tls`.
+ */
 function usesTls({ tls, enableTLSForSentinelMode: given }: RedisOptions, isWritten: boolean): boolean {
   if ((given && !tls) || (given === false && tls && isWritten))
     throw new TypeError(
@@ -141,7 +146,8 @@ function cluster(given: readonly unknown[], options: ClusterOptions = {}, isWrit
   const shared = read(redisOptions, SERVERS, ofServers, isWritten)
   // Array.from, because `map` skips the holes of an array.
   const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, isWritten))
-  // ioredis logs in to discovered nodes with these options only. The caller may have written them into the URL of a node.
+  // ioredis logs in to discovered nodes with these options only. The caller may have written them into the
+  // URL of a node.
   const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
   const each = { ...read(entrance, LOGIN, 'redis.nodes', false), ...shared }
   const connectTimeout = each.connectTimeout || DEFAULT_CONNECT_TIMEOUT
@@ -181,7 +187,8 @@ function addresses(of: readonly RedisOptions[], defaultPort: number): string {
 function refuseDatabase({ db }: RedisOptions, where: string): void {
   if (Number(db ?? 0) !== 0)
     throw new TypeError(
-      `${where}.db is the database of one node: give redis.options.redisOptions.db, for a cluster that has several`,
+      `${where}.db is the database of one node: give redis.options.redisOptions.db, for a cluster that has ` +
+        'several',
     )
 }
 

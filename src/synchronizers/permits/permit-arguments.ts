@@ -82,7 +82,10 @@ function wanted(
   return { permits, many: options !== undefined, leaseTime, waitTime, signal }
 }
 
-/** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */
+/**
+ * One number is a count of permits in Java, and would be a time here. The call refuses it, and does not
+ * guess.
+ */
 function needUnit(call: string, time: number | undefined, unit: TimeUnit | undefined) {
   if (time === undefined) return
   if (typeof time !== 'number') throw new TypeError(`${call}: a time must be a number, got ${describe(time)}`)

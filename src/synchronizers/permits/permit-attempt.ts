@@ -22,8 +22,8 @@ const TAKEN = 1
 
 const ID_BYTES = 16
 /**
- * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit is acquired
- * twice.
+ * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit
+ * is acquired twice.
  */
 export class LeasedPermitsAttempt extends PermitsAttempt<LeasedPermitsWanted> {
   readonly ids = Array.from({ length: this.wanted.permits }, () => randomHex(ID_BYTES))

@@ -88,7 +88,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     if (lost.length > 0) throw notInUse(this, lost, ids.length)
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list, as the interface says.
+  // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list.
   async tryRelease(permits: string | readonly string[]): Promise<any> {
     if (!Array.isArray(permits)) {
       const [state] = await releaseByIds(this, [permitId(permits)], false)
@@ -142,9 +142,10 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
 function notInUse({ name, client }: Synchronizer, ids: readonly string[], outOf: number): PermitNotHeldError {
   return new PermitNotHeldError(
-    `${ids.length} of ${outOf} permits of the semaphore ${quote(name)} are not in use (client ${client.clientId}): they ` +
-      `were released already, or their leases ran out (${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}). ` +
-      'Release a permit once, and acquire another one where needed.',
+    `${ids.length} of ${outOf} permits of the semaphore ${quote(name)} are not in use (client ` +
+      `${client.clientId}): they were released already, or their leases ran out ` +
+      `(${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}). Release a permit once, and acquire ` +
+      'another one where needed.',
     name,
     ids,
   )
@@ -155,8 +156,9 @@ function assertNoOwn({ client, name, target }: Synchronizer, ids: readonly strin
   const own = ids.find((id) => client.leases.live.owned(target.key, id))
   if (own !== undefined)
     throw new TypeError(
-      `This client holds the permit ${own} of the semaphore ${quote(name)} as a Permit (client ${client.clientId}): use ` +
-        'permit.release(). Calls by an id are for permits of acquire() and tryAcquire(), and of other clients. Nothing was sent.',
+      `This client holds the permit ${own} of the semaphore ${quote(name)} as a Permit (client ` +
+        `${client.clientId}): use permit.release(). Calls by an id are for permits of acquire() and ` +
+        'tryAcquire(), and of other clients. Nothing was sent.',
     )
 }
 
@@ -196,8 +198,9 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
     client.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
     if (tries === TRIES_TO_OUTRUN_LEASE)
       throw new PermitNotHeldError(
-        `The semaphore ${quote(name)} granted a permit ${tries} times, and each time its lease of ${lease} ms was ` +
-          `over before the answer arrived (client ${client.clientId}). Use a leaseTime that is longer than a round trip.`,
+        `The semaphore ${quote(name)} granted a permit ${tries} times, and each time its lease of ${lease} ` +
+          `ms was over before the answer arrived (client ${client.clientId}). Use a leaseTime that is ` +
+          'longer than a round trip.',
         name,
         ids,
       )

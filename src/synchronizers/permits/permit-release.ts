@@ -21,8 +21,8 @@ export function timeoutsKey(key: string): string {
 }
 
 /**
- * Releases the permits in use, and resolves with the state of each. With `all`, releases none if one of them is not in use or its
- * lease has ended.
+ * Releases the permits in use, and resolves with the state of each. With `all`, releases none if one of them
+ * is not in use or its lease has ended.
  */
 export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
   const { client, keys } = semaphore

@@ -9,11 +9,11 @@ export interface Permit {
   /** The semaphore's name. */
   readonly semaphoreName: string
   /**
-   * Aborts as soon as the client knows that the permit is lost, and before another caller can have it. The reason is a
-   * PermitNotHeldError. When the client is shut down, the reason is a RedissonShutdownError.
+   * Aborts as soon as the client knows that the permit is lost, and before another caller can have it. The
+   * reason is a PermitNotHeldError. When the client is shut down, the reason is a RedissonShutdownError.
    *
-   * Another process may release the permit, or shorten its lease, by its id. This client notices that at the next renewal. It does
-   * not renew a permit with a `leaseTime`, which counts as held until that is over.
+   * Another process may release the permit, or shorten its lease, by its id. This client notices that at the
+   * next renewal. It does not renew a permit with a `leaseTime`, which counts as held until that is over.
    */
   readonly signal: AbortSignal
   /** Whether the permit is held, as far as the client knows without asking the server. */
@@ -21,8 +21,8 @@ export interface Permit {
   /**
    * Releases the permit.
    * @throws {@link PermitNotHeldError} when it was lost or released before.
-   * @throws {@link RedisUnavailableError} when the server could not be reached. Then the client retries the release in the
-   * background until the lease has surely ended.
+   * @throws {@link RedisUnavailableError} when the server could not be reached. Then the client retries the
+   * release in the background until the lease has surely ended.
    * @throws {@link RedisRefusedError} when the server refused it. The client retries that for a minute.
    */
   release(): Promise<void>

@@ -8,25 +8,26 @@ import type { TimeUnit } from '../../api/time-unit'
 import type { Permit } from './permit'
 
 /**
- * Redisson's RPermitExpirableSemaphore: a number of permits, each of which has an id and a lease. Any caller that knows the
- * id may release the permit, in any process, in Java too. When its lease ends, a permit is free again without a release.
- * A permit is _in use_ while a caller has it.
+ * Redisson's RPermitExpirableSemaphore: a number of permits, each of which has an id and a lease. Any caller
+ * that knows the id may release the permit, in any process, in Java too. When its lease ends, a permit is
+ * free again without a release. A permit is _in use_ while a caller has it.
  *
- * A service should use `acquirePermit()`: the watchdog renews the permit while the process lives. After a crash of the
- * process the permit is free again within `lockWatchdogTimeout`. The permit's `signal` aborts when the permit is lost.
- * `acquire()` is Java's method: without a lease the permit stays in use until a release, and a lease is not renewed.
+ * A service should use `acquirePermit()`: the watchdog renews the permit while the process lives. After a
+ * crash of the process the permit is free again within `lockWatchdogTimeout`. The permit's `signal` aborts
+ * when the permit is lost. `acquire()` is Java's method: without a lease the permit stays in use until a
+ * release, and a lease is not renewed.
  *
- * Callers of one process are served first come, first served, whatever they ask for. A `tryAcquire` without a wait acquires
- * nothing while other callers of this process wait.
+ * Callers of one process are served first come, first served, whatever they ask for. A `tryAcquire` without a
+ * wait acquires nothing while other callers of this process wait.
  *
- * **A Permit and its id are apart.** `release`, `tryRelease` and `updateLeaseTime` of an id that this client holds as a Permit
- * reject with TypeError, and a list with one such id sends nothing: use `permit.release()`.
+ * **A Permit and its id are apart.** `release`, `tryRelease` and `updateLeaseTime` of an id that this client
+ * holds as a Permit reject with TypeError, and a list with one such id sends nothing: use `permit.release()`.
  *
- * **Different from Java.** The server's clock decides when a lease ends. (Java uses the clock of each client: a client with
- * a fast clock takes back permits that are in use.) `release(ids)` releases the permits in use and rejects with the
- * ids of the others; `tryRelease(ids)` is Java's method. The release of a permit whose lease has ended rejects.
- * `addPermits` and `setPermits` keep the time to live. `setPermits` and `trySetPermits` count the permits in use,
- * also where the count was lost.
+ * **Different from Java.** The server's clock decides when a lease ends. (Java uses the clock of each client:
+ * a client with a fast clock takes back permits that are in use.) `release(ids)` releases the permits in use
+ * and rejects with the ids of the others; `tryRelease(ids)` is Java's method. The release of a permit whose
+ * lease has ended rejects. `addPermits` and `setPermits` keep the time to live. `setPermits` and
+ * `trySetPermits` count the permits in use, also where the count was lost.
  *
  * **Errors.** As RLock's, and PermitNotHeldError for permits that are not in use.
  */
@@ -35,8 +36,8 @@ export interface RPermitExpirableSemaphore {
   getName(): string
 
   /**
-   * Takes a permit, and waits until one is free. The watchdog renews it until its release, unless the options give a
-   * lease.
+   * Takes a permit, and waits until one is free. The watchdog renews it until its release, unless the options
+   * give a lease.
    * @example
    * ```ts
    * const licences = redisson.getPermitExpirableSemaphore('licences')
@@ -46,12 +47,16 @@ export interface RPermitExpirableSemaphore {
    * ```
    */
   acquirePermit(options?: AcquirePermitOptions): Promise<Permit>
-  /** The same, but waits for `waitTime` at most (absent: one try); resolves with undefined when no permit was free. */
+  /**
+   * The same, but waits for `waitTime` at most (absent: one try); resolves with undefined when no permit was
+   * free.
+   */
   tryAcquirePermit(options?: TryAcquirePermitOptions): Promise<Permit | undefined>
   /**
    * Runs `fn` with such a permit and releases it. Rejects with the error of `fn`.
    * @throws {@link LockTimeoutError} when no permit was free within `waitTime`.
-   * @throws {@link PermitNotHeldError} when `fn` succeeded but the permit was lost; its `result` is the value of `fn`.
+   * @throws {@link PermitNotHeldError} when `fn` succeeded but the permit was lost; its `result` is the value
+   * of `fn`.
    */
   withPermit<T>(fn: (permit: Permit) => T | Promise<T>, options?: WithPermitOptions): Promise<T>
 
@@ -73,15 +78,16 @@ export interface RPermitExpirableSemaphore {
   tryAcquire(options: LeasedPermitsOptions): Promise<string[] | undefined>
 
   /**
-   * Releases one permit, or several: permits in use are free again. May be repeated after RedisUnavailableError.
+   * Releases one permit, or several: permits in use are free again. May be repeated after
+   * RedisUnavailableError.
    * @throws {@link PermitNotHeldError} with the ids of the permits that are not in use.
    */
   release(permits: string | readonly string[]): Promise<void>
   /** Releases a permit; resolves with whether it was in use and its lease had not ended. */
   tryRelease(permit: string): Promise<boolean>
   /**
-   * Releases all of them, or none if one of them is not in use; resolves with how many it released. If it rejects with
-   * RedisUnavailableError, it may have been applied.
+   * Releases all of them, or none if one of them is not in use; resolves with how many it released. If it
+   * rejects with RedisUnavailableError, it may have been applied.
    */
   tryRelease(permits: readonly string[]): Promise<number>
 
@@ -92,7 +98,9 @@ export interface RPermitExpirableSemaphore {
   /** How many permits there are in all; 0 where the semaphore does not exist. */
   getPermits(): Promise<number>
 
-  /** Sets how many permits there are in all, if the semaphore does not exist; resolves with whether it did. */
+  /**
+   * Sets how many permits there are in all, if the semaphore does not exist; resolves with whether it did.
+   */
   trySetPermits(permits: number): Promise<boolean>
   /** Sets how many permits there are in all, also those in use. Repairs a semaphore whose count was lost. */
   setPermits(permits: number): Promise<void>
@@ -100,9 +108,10 @@ export interface RPermitExpirableSemaphore {
   addPermits(permits: number): Promise<void>
 
   /**
-   * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether the permit is
-   * in use. If it rejects with RedisUnavailableError, it may have been applied. A `Permit` of another process learns of a shorter
-   * lease at its next renewal, which a permit with a `leaseTime` does not have.
+   * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether
+   * the permit is in use. If it rejects with RedisUnavailableError, it may have been applied. A `Permit` of
+   * another process learns of a shorter lease at its next renewal, which a permit with a `leaseTime` does not
+   * have.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>
   /** How long the lease of a permit still lasts, in ms; -1: without end. */

@@ -66,7 +66,8 @@ export class Client {
   readonly events: ClientEvents
   readonly orphans: OrphanReleaser
   readonly permitsOut: PermitsOut = new PermitsOut()
-  readonly recentReleases: RecentReleases
+  /** Absent where no server has replicas. */
+  readonly recentReleases: RecentReleases | undefined
   readonly unpublishedReleases: UnpublishedReleases
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand
@@ -144,7 +145,8 @@ export class Client {
     })
     this.inspection = new Inspection(clientId, clock, this.leases, this.queues, options.label)
     this.orphans = new OrphanReleaser(clock)
-    this.recentReleases = new RecentReleases(clock, this.orphans, connections.replication)
+    const { replication } = connections
+    this.recentReleases = replication && new RecentReleases(clock, this.orphans, replication)
     this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
   }
 
@@ -230,7 +232,7 @@ export class Client {
     this.isClosed = true
     this.reports.outages.close()
     this.leases.stop()
-    this.recentReleases.close()
+    this.recentReleases?.close()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
     this.scripts.close((mayHaveBeenApplied) => this.shutdownError(mayHaveBeenApplied))
     this.subscriptions.close()

@@ -9,7 +9,7 @@ import type { ClientEvents } from './event-emitter'
 /** The parts of a client that need to know its server. */
 interface ConnectedParts {
   readonly subscriptions: Subscriptions
-  readonly recentReleases: { replicated(server: string, by: Moment): void }
+  readonly recentReleases: { replicated(server: string, by: Moment): void } | undefined
   readonly publishCommand: string
   answerInspector(request: string): readonly [channel: string, text: string] | undefined
   newServer(): void
@@ -65,7 +65,7 @@ export class ConnectionReports implements ConnectedClient {
   }
 
   replicated(server: string, by: Moment): void {
-    this.parts?.recentReleases.replicated(server, by)
+    this.parts?.recentReleases?.replicated(server, by)
   }
 
   replicasCutOff(): void {

@@ -108,7 +108,7 @@ export class Hold extends Lease {
   wasReleasedBy(server: string): void {
     const { book, client, leased, ownerField } = this
     const orphan = lockOrphan(client, leased, ownerField, book.longest)
-    client.recentReleases.answered(server, leased.key, orphan)
+    client.recentReleases!.answered(server, leased.key, orphan)
   }
 
   /**

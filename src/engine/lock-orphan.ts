@@ -30,11 +30,11 @@ interface ReleaseAnswer {
 /** The lock that an owner may still hold although no caller waits for it. */
 export function lockOrphan(client: Client, lock: HeldLock, owner: string, lease: number): Orphan {
   const release = async () => {
-    const server = client.recentReleases.serverOf(lock.key)
+    const server = client.recentReleases?.serverOf(lock.key)
     client.queues.releasing(lock)
     const { value } = await lock.release(owner, 0, 0, 0).answer
     if (server !== undefined && value.result === 'freed')
-      client.recentReleases.answered(server, lock.key, orphan)
+      client.recentReleases!.answered(server, lock.key, orphan)
     if (value.result === 'freed') client.queues.freed(lock, value.notified)
     // It is gone, and the server notified no client: local waiters may have read its TTL.
     else if (value.result === 'not-held') client.queues.mayBeFree(lock)

@@ -87,7 +87,7 @@ function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
 
 /** `handoff`: the try by which the next local caller takes over. No other process is notified. */
 async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
-  const server = hold.client.recentReleases.serverOf(hold.leased.key)
+  const server = hold.client.recentReleases?.serverOf(hold.leased.key)
   let reply: Reply<Outcome<unknown>>
   try {
     reply = await handoff.answer
@@ -102,7 +102,7 @@ async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
 async function free(kind: LockKind, hold: Hold) {
   const { queues, recentReleases, unpublishedReleases } = hold.client
   queues.releasing(kind)
-  const server = recentReleases.serverOf(kind.key)
+  const server = recentReleases?.serverOf(kind.key)
   const call = kind.release(hold.ownerField, 0, 0, 0)
   let reply: Reply<ReleaseReply>
   try {

@@ -35,8 +35,7 @@ export class RecentReleases {
   constructor(
     private readonly clock: Clock,
     private readonly orphans: OrphanReleaser,
-    /** Absent where no server has replicas. */
-    private readonly replication: Replication | undefined,
+    private readonly replication: Replication,
   ) {}
 
   /** @internal How many releases are kept. */
@@ -51,8 +50,8 @@ export class RecentReleases {
    * nothing is kept.
    */
   serverOf(key: string): string | undefined {
-    const server = this.replication?.primaryOf(key)
-    return server !== undefined && this.replication!.mayLack(server) ? server : undefined
+    const server = this.replication.primaryOf(key)
+    return server !== undefined && this.replication.mayLack(server) ? server : undefined
   }
 
   /** The server has answered a release. `server`: of `serverOf`, before the release was sent. */
@@ -92,14 +91,14 @@ export class RecentReleases {
     for (const [server, releases] of this.servers) {
       const kept: Release[] = []
       for (const release of releases) {
-        if (this.replication!.primaryOf(release.key) !== server)
+        if (this.replication.primaryOf(release.key) !== server)
           this.orphans.releaseNow(release.orphan, release.answered)
         else if (this.mayBeNeeded(release)) kept.push(release)
       }
       if (kept.length === 0) this.servers.delete(server)
       else {
         this.servers.set(server, kept)
-        if (this.clock.elapsedSince(kept[0]!.answered) >= ASK_AFTER) this.replication!.askReplicas(server)
+        if (this.clock.elapsedSince(kept[0]!.answered) >= ASK_AFTER) this.replication.askReplicas(server)
       }
     }
     if (this.servers.size > 0) this.timer = this.clock.after(LOOK_EVERY, this.look)

@@ -1,19 +1,6 @@
-import {
-  type AcquireArguments,
-  checkOptions,
-  describe,
-  optionsReader,
-  refuseAfterOptions,
-  waitArguments,
-  wholeNumber,
-} from './arguments'
-import type {
-  AcquireRateOptions,
-  RateOptions,
-  TryAcquirePermitsOptions,
-  UpdateRateOptions,
-} from './call-options'
-import { count } from './semaphore-arguments'
+import { checkOptions, describe, optionsReader, refuseAfterOptions, wholeNumber } from './arguments'
+import type { AcquireRateOptions, RateOptions, UpdateRateOptions } from './call-options'
+import { type PermitsWanted, wanted } from './semaphore-arguments'
 import { TimeUnit } from './time-unit'
 
 /**
@@ -30,35 +17,15 @@ export type RateType = (typeof RateType)[keyof typeof RateType]
 /** In the order of their numbers in Redis. */
 export const RATE_TYPES = Object.values(RateType)
 
-export interface RatePermitsWanted extends Pick<AcquireArguments, 'waitTime' | 'signal'> {
-  readonly permits: number
-}
-
 /** A rate as Redis keeps it: numbers, with the times in ms. */
 export type RateArguments = readonly [rate: number, interval: number, type: number, keepAliveTime: number]
 
 const acquireOptions = optionsReader<AcquireRateOptions>(['permits', 'waitTime', 'signal'])
-const tryOptions = optionsReader<TryAcquirePermitsOptions>(['permits', 'waitTime', 'signal'], 0)
 
 /** `acquire(permits?)`, `acquire({ … })`. */
-export function acquireRateArguments(first?: number | AcquireRateOptions): RatePermitsWanted {
-  if (typeof first !== 'object') return wanted(acquireOptions(), first)
-  return wanted(acquireOptions(first), first.permits)
-}
-
-/** `tryAcquire(permits?, waitTime?, unit?)`, `tryAcquire({ … })`. */
-export function tryAcquireRateArguments(
-  first?: number | TryAcquirePermitsOptions,
-  waitTime?: number,
-  unit?: TimeUnit,
-): RatePermitsWanted {
-  if (typeof first !== 'object') return wanted(waitArguments(waitTime ?? 0, unit), first)
-  refuseAfterOptions(waitTime, unit)
-  return wanted(tryOptions(first), first.permits)
-}
-
-function wanted({ waitTime, signal }: AcquireArguments, permits: unknown): RatePermitsWanted {
-  return { permits: count(permits ?? 1, 1), waitTime, signal }
+export function acquireRateArguments(first?: number | AcquireRateOptions): PermitsWanted {
+  if (typeof first !== 'object') return wanted(acquireOptions(), first, 1)
+  return wanted(acquireOptions(first), first.permits, 1)
 }
 
 /** `(type, rate, interval, unit?, { … }?)`. The unit may be left out. */

@@ -35,6 +35,7 @@ export function tryAcquirePermitsArguments(
   first?: number | TryAcquirePermitsOptions,
   waitTime?: number,
   unit?: TimeUnit,
+  least = 0,
 ): PermitsWanted {
   if (typeof first !== 'object') {
     const unitInPlaceOfTime: unknown = waitTime
@@ -42,10 +43,10 @@ export function tryAcquirePermitsArguments(
       throw new TypeError(
         `the count of permits comes first: write tryAcquire(1, ${first}, TimeUnit.${unitInPlaceOfTime.name})`,
       )
-    return wanted(waitArguments(waitTime ?? 0, unit), first)
+    return wanted(waitArguments(waitTime ?? 0, unit), first, least)
   }
   refuseAfterOptions(waitTime, unit)
-  return wanted(tryOptions(first), first.permits)
+  return wanted(tryOptions(first), first.permits, least)
 }
 
 /** `withPermits(fn, { … })`. */
@@ -53,6 +54,7 @@ export function withPermitsArguments(options?: WithPermitsOptions): PermitsWante
   return wanted(withPermitsOptions(options), options?.permits)
 }
 
-function wanted({ waitTime, signal }: AcquireArguments, permits: unknown): PermitsWanted {
-  return { permits: count(permits ?? 1, 0), waitTime, signal }
+/** `least`: the least number of permits that may be asked for. */
+export function wanted({ waitTime, signal }: AcquireArguments, permits: unknown, least = 0): PermitsWanted {
+  return { permits: count(permits ?? 1, least), waitTime, signal }
 }

@@ -1,4 +1,4 @@
-import type { RatePermitsWanted } from '../api/rate-limiter-arguments'
+import type { PermitsWanted } from '../api/semaphore-arguments'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'
@@ -34,7 +34,7 @@ export class RateLimiterAttempt implements Attempt<RateRefusal> {
 
   constructor(
     private readonly limiter: Synchronizer,
-    readonly wanted: RatePermitsWanted,
+    readonly wanted: PermitsWanted,
   ) {}
 
   send(): ScriptCall<Outcome<RateRefusal>> {

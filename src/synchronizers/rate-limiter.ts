@@ -5,15 +5,8 @@ import type {
   UpdateRateOptions,
 } from '../api/call-options'
 import { RateNotSetError } from '../api/errors'
-import {
-  acquireRateArguments,
-  RATE_TYPES,
-  type RatePermitsWanted,
-  type RateType,
-  rateArguments,
-  tryAcquireRateArguments,
-} from '../api/rate-limiter-arguments'
-import { count } from '../api/semaphore-arguments'
+import { acquireRateArguments, RATE_TYPES, type RateType, rateArguments } from '../api/rate-limiter-arguments'
+import { count, type PermitsWanted, tryAcquirePermitsArguments } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { prefixed, suffixed } from '../scripts/key-names'
@@ -212,8 +205,12 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
     if (!(await take(this, wanted))) throw waitIsOver(this, wanted.waitTime)
   }
 
-  async tryAcquire(...args: Parameters<typeof tryAcquireRateArguments>): Promise<boolean> {
-    return await take(this, tryAcquireRateArguments(...args))
+  async tryAcquire(
+    first?: number | TryAcquirePermitsOptions,
+    waitTime?: number,
+    unit?: TimeUnit,
+  ): Promise<boolean> {
+    return await take(this, tryAcquirePermitsArguments(first, waitTime, unit, 1))
   }
 
   async release(permits: number): Promise<void> {
@@ -234,7 +231,7 @@ async function setRate(limiter: RateLimiter, given: RateParameters, onlyIfSet: b
   return await change(limiter, SET_RATE, [...values, onlyIfSet ? 1 : 0, keepState ? 1 : 0], false)
 }
 
-async function take(limiter: RateLimiter, wanted: RatePermitsWanted): Promise<boolean> {
+async function take(limiter: RateLimiter, wanted: PermitsWanted): Promise<boolean> {
   const { client, name } = limiter
   const reply = await enter(limiter, new RateLimiterAttempt(limiter, wanted))
   if (!reply) return false

@@ -1,7 +1,6 @@
 import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { Clock, Moment } from '../util/clock'
 import type { WaitTarget } from './admission'
-import type { Cohort } from './cohort'
 import type { Subscriptions } from './subscriptions'
 
 /** After this long without an answer, in ms, the server counts as silent and not as slow. */
@@ -60,18 +59,5 @@ export abstract class QueueState {
   /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
   protected get areTriesOver(): boolean {
     return this.unanswered === 0 && (this.phase === 'trying' || this.phase === 'woken')
-  }
-
-  /** Whether the server has confirmed the subscription, so that messages arrive. */
-  protected get isConfirmed(): boolean {
-    const { subscriptions } = this.environment
-    const { channel } = this.target
-    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
-  }
-
-  /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */
-  protected get cohort(): Cohort | undefined {
-    const { channel, takesTurns } = this.target
-    return takesTurns ? this.environment.subscriptions.channels.get(channel)?.cohort : undefined
   }
 }

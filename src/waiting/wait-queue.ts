@@ -6,7 +6,7 @@ import { RearmableTimer } from '../util/rearmable-timer'
 import { queueMicrotask, setImmediate } from '../util/timers'
 import { type Admission, MOST_TOGETHER, type WaitTarget } from './admission'
 import type { Attempt, Outcome } from './attempt'
-import { SHORT_WAIT } from './cohort'
+import { type Cohort, SHORT_WAIT } from './cohort'
 import { QueueState } from './queue-state'
 import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
@@ -94,8 +94,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     const waiter = this.waiters.first
     // A try of it may hold the lock already, and would answer in place of the handoff.
     if (!this.isResting || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
-    // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must
-    // not shorten it.
+    // Waiters of other clients sleep for the TTL that they read: without a message, none may shorten it.
     if (waiter.attempt.wanted.lease! < longest || !this.mayPass()) return undefined
     return outsideThreads(() => {
       this.beginTries()
@@ -114,8 +113,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   awaitAnswer(waiter: AnyWaiter): void {
     this.overdue ??= new Set()
     this.overdue.add(waiter)
-    // A caller without a wait does not yield either: it would take a queue that yields for a server that does
-    // not answer.
+    // A caller without a wait does not yield either: it would take a queue that yields for a silent server.
     if (this.phase === 'polling' || this.phase === 'yielding') outsideRequests(tryNow, this)
   }
 
@@ -165,14 +163,26 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.stopListening = this.environment.subscriptions.listen(this.target, () => this.wake())
   }
 
+  /** Whether the server has confirmed the subscription, so that messages arrive. */
+  private get isConfirmed(): boolean {
+    const { subscriptions } = this.environment
+    const { channel } = this.target
+    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
+  }
+
+  /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */
+  private get cohort(): Cohort | undefined {
+    const { channel, takesTurns } = this.target
+    return takesTurns ? this.environment.subscriptions.channels.get(channel)?.cohort : undefined
+  }
+
   /** Yields to other processes if it is their turn, and then tries. */
   tryInTurn(): void {
     const waiter = this.waiters.first
     if (!waiter) return this.finish()
     const back = this.yieldFor(waiter)
     if (back <= 0) return this.tryNow()
-    // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of
-    // others.
+    // If every first try succeeded, no waiter has subscribed yet. The queue must hear releases.
     if (!this.stopListening) this.startListening()
     this.rest('yielding', back)
   }
@@ -235,8 +245,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     }
     if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
     if (this.isEmpty) return this.finish()
-    // The hold that should have passed the lock on was gone, so this answer does not say whether another one
-    // is there.
+    // The hold that was to pass the lock on was gone: the answer does not say whether another is there.
     if (!granted && !isCompeting) {
       this.knownHeld = false
       return this.tryInTurn()
@@ -260,8 +269,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     const ask = () => {
       if (!this.areTriesOver) return
       if (this.isEmpty) return this.finish()
-      // What is released here goes to the server until this queue listens. So it also listens if a wake-up
-      // came.
+      // What is released here goes to the server until this queue listens: it listens after a wake-up, too.
       if (this.phase === 'trying') this.sendTries()
       else this.sleepUnlessWoken(0)
       this.endOverdue()
@@ -319,7 +327,6 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 }
 
-// They are functions of the module and no closures, because a queue is made for each acquisition of a free
-// lock.
+// Functions of the module and no closures: a queue is made for each acquisition of a free lock.
 const tryInTurn = (queue: WaitQueue) => queue.tryInTurn()
 const tryNow = (queue: WaitQueue) => queue.tryNow()

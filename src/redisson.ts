@@ -259,8 +259,9 @@ export class Redisson {
    * ```ts
    * import { RateType, TimeUnit } from 'rlock'
    * const limiter = redisson.getRateLimiter('mail')
-   * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // changes nothing if the limiter
-   * has a rate await limiter.acquire() await work()
+   * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // keeps a rate that is set
+   * await limiter.acquire()
+   * await work()
    * ```
    */
   getRateLimiter(name: string): RRateLimiter {

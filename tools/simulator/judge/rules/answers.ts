@@ -73,10 +73,10 @@ const CONNECTED_WITHIN = 500
 /** They are the failover itself. */
 const OF_A_FAILOVER = ['failover', 'promotion', 'replica behind', 'WAIT fails']
 
-/** What its owner released is free on a new primary, unless other faults keep the client from it. */
+/** What its owner released is free on a new primary, unless other faults keep the client from it, or it was new to the old one. */
 export function judgeReleased(reading: Reading): Violation[] {
   return reading.faults.all
-    .filter(({ rewinds }) => rewinds)
+    .filter(({ rewinds, forgets }) => rewinds && !forgets)
     .flatMap((failover) => {
       const at = failover.at + FREE_WITHIN + CONNECTED_WITHIN
       if (at > reading.lastTime || isDisturbed(reading, failover, at)) return []

@@ -1,11 +1,24 @@
 import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../../api/errors'
 import { Lease, LeaseBook, type LossReason, renewalBy } from '../../leases/lease'
 import type { Moment } from '../../util/clock'
+import { perObject } from '../../util/per-object'
 import { quote } from '../../util/quote'
 import type { Synchronizer } from '../synchronizer'
 import { permitsOrphan, releasePermits, timeoutsKey } from './permit-release'
 
 const RENEWAL = renewalBy('permit-expirable-semaphore/renew', ({ leased }) => timeoutsKey(leased.key))
+
+/**
+ * The same for all permits of a semaphore. No related ids: one permit does not exclude waiters, so there is
+ * no self-deadlock to warn of.
+ */
+const leasedOf = perObject(({ target }: Synchronizer) => ({
+  ...target,
+  objectId: `permit of ${target.key}`,
+  relatedIds: [],
+  shared: true,
+  renewal: RENEWAL,
+}))
 
 /** The lease of one permit. Calls that name the permit by its id do not reach it. */
 export class PermitLease extends Lease {
@@ -17,10 +30,7 @@ export class PermitLease extends Lease {
     maxHoldTime: number | undefined,
     lease: number,
   ) {
-    const { client, target } = semaphore
-    // No related ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
-    const leased = { ...target, objectId: `permit of ${target.key}`, relatedIds: [], renewal: RENEWAL }
-    super(leased, id, new LeaseBook(client.clock, granted, lease))
+    super(leasedOf(semaphore), id, new LeaseBook(semaphore.client.clock, granted, lease))
     this.book.limitTo(maxHoldTime)
   }
 

@@ -148,7 +148,7 @@ export function leaseTime(value: unknown, unit?: TimeUnit, name = 'leaseTime'): 
   if (millis <= 0)
     throw new RangeError(
       `${name} must be more than 0 ms, or -1 for ` +
-        `${name === 'leaseTime' ? 'a lease renewed by the watchdog' : 'none'}; got ${millis}`,
+        `${name === 'leaseTime' ? 'a lease renewed by the watchdog' : 'no value'}; got ${millis}`,
     )
   return millis
 }

@@ -74,7 +74,9 @@ export class GrantLease extends Lease {
     try {
       if (await send()) return
       this.lossReason = 'gone'
-      throw this.lossError()
+      const error = this.lossError()
+      this.publishEnd?.('lost', error)
+      throw error
     } catch (error) {
       if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
         client.orphans.releaseNow(grantee.orphan(book.longest, send), began)

@@ -40,6 +40,8 @@ describe('elect', () => {
   it('The first candidate leads, and every candidate sees who leads, with label, term and time', async () => {
     const { a, b } = await two()
     expect([a.isLeader, a.term, b.isLeader, b.term]).to.deep.equal([true, 1, false, undefined])
+    // The leader notes its label in the background.
+    await waitUntil('the leader is noted', async () => (await b.leader())?.since !== undefined)
     const leader = (await b.leader())!
     expect({ ...leader, since: undefined }).to.deep.equal({ label: 'a', term: 1, since: undefined })
     expect(Number(leader.since)).to.be.within(Date.now() - 5_000, Date.now() + 50)
@@ -67,6 +69,14 @@ describe('elect', () => {
       expect(to.term).to.be.greaterThan(term)
     }
     expect(times.sort((one, other) => one - other)[2]).to.be.below(50)
+  })
+
+  it('The maxHoldTime of the client ends a term, and the leader stands again', async () => {
+    const client = await createRedisson({ lockWatchdogTimeout: 3_000, maxHoldTime: 500 })
+    const alone = elect(client, name)
+    await isLeader(alone)
+    const { term } = alone
+    await waitUntil('it leads anew', () => (alone.term ?? 0) > term!, 5_000, 1)
   })
 
   it('A leader that resigns alone leads again, with a greater term', async () => {

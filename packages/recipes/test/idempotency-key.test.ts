@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import type { Redisson } from 'rlock'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { killPrograms, Program } from '../../../test/kit/program'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { NO_PROCESS, skipInMemory } from '../../../test/kit/stand-in'
+import { idempotencyKey as express } from '../src/express'
+import { idempotencyKey as fastify } from '../src/fastify'
+import { idempotencyKey as hono } from '../src/hono'
+import { idempotencyKey as nest } from '../src/nest'
 import { APPS, type App, type Handlers } from './apps'
 
 const PROGRAM = '../../../packages/recipes/test/programs/payments.ts'
@@ -255,5 +260,22 @@ describe('Idempotency-Key and processes that are killed', () => {
       expect(answer).to.deep.include({ status: 200, text: `{"run":${expected}}` })
       expect(await send(other!, key)).to.deep.equal(answer)
       expect(await (await openRedis()).get(counter)).to.equal(expected)
+    })
+})
+
+describe('The options of idempotencyKey()', () => {
+  afterEach(closeAll)
+
+  for (const [framework, idempotencyKey] of Object.entries({ express, fastify, hono, nest }))
+    it(`Bad options of ${framework} are refused when the middleware is made`, async () => {
+      const redisson = await createRedisson()
+      const made = (options: object) => () => idempotencyKey(redisson, options as never)
+      expect(made({ kept: 1 })).to.throw(TypeError, 'kept')
+      expect(made({ keep: 'a day' })).to.throw(TypeError, 'keep')
+      expect(made({ keep: 0 })).to.throw(RangeError, 'keep')
+      expect(made({ waitTime: 'long' })).to.throw(TypeError, 'waitTime')
+      expect(made({ required: 'yes' })).to.throw(TypeError, 'required')
+      expect(made({ scope: 'user' })).to.throw(TypeError, 'scope')
+      expect(() => idempotencyKey({} as Redisson)).to.throw(TypeError, 'client')
     })
 })

@@ -168,8 +168,8 @@ describe('once', () => {
   it('The key is renewed while the function runs, however long that is', async () => {
     const other = await createRedisson()
     const running = once(redisson, key, () => sleep(2.5 * LEASE, 'slow'), KEEP)
-    await waitUntil('it runs', async () => (await redis.exists(redisKey(key))) === 1)
-    expect(redisson.holds()).to.have.lengthOf(1)
+    await waitUntil('it runs', () => redisson.holds().length === 1)
+    expect(await redis.exists(redisKey(key))).to.equal(1)
     expect(await once(other, key, () => 'twice', KEEP)).to.deep.equal({ first: false, value: 'slow' })
     await running
     await waitUntil('nothing is left', () => Object.keys(leftIn(redisson)).length === 0)

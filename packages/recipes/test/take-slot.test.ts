@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
@@ -187,6 +188,23 @@ describe('takeSlot', () => {
     await waitUntil('the late release is over', () => internalsOf(cutOff).orphans.size === 0)
     expect(await redis.zscore(keyOf(name), 'none')).to.equal(null)
     expect(await redis.zcard(keyOf(name))).to.equal(2)
+  })
+
+  it('Diagnostics end a slot as lost that its release finds gone', async () => {
+    const ends: unknown[] = []
+    const ended = (message: unknown) => ends.push(message)
+    const holds = tracingChannel('rlock:hold')
+    holds.asyncEnd.subscribe(ended)
+    try {
+      const slot = await takeSlot(redisson, name, 5)
+      await redis.del(keyOf(name))
+      const error = await rejection(slot.release())
+      expect(error).to.be.instanceOf(LockLostError)
+      expect(ends).to.have.lengthOf(1)
+      expect(ends[0]).to.include({ outcome: 'lost', reason: 'gone' })
+    } finally {
+      holds.asyncEnd.unsubscribe(ended)
+    }
   })
 
   it('A slot whose data is gone from the server is lost at the next renewal', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { InFlightError, KeyReusedError, once } from '@rlock/recipes'
-import type { Redisson } from 'rlock'
+import { Redisson } from 'rlock'
+import { checkOptions, optionsReader, positive } from 'rlock/internal'
 import { ANSWERS, type Answer, problem } from './answer'
 
 /** Options of `idempotencyKey()`. */
@@ -48,6 +49,8 @@ class Unstored {
   constructor(readonly answer: Answer) {}
 }
 
+const readWait = optionsReader<{ waitTime?: number | undefined }>(['waitTime'])
+
 const DAY = 86_400_000
 const LONGEST_KEY = 255
 /** A string of RFC 8941, as the draft says, or the key without its quotes. */
@@ -84,9 +87,15 @@ export class Idempotency<Request> {
     private readonly options: IdempotencyKeyOptions<Request>,
     private readonly authorization: (request: Request) => unknown,
   ) {
-    const { keep = DAY, waitTime = 0 } = options
-    this.keep = keep
-    this.waitTime = waitTime
+    // Here rather than with the first request: a service must not start with them.
+    if (!(redisson instanceof Redisson))
+      throw new TypeError('the first argument must be a client of Redisson.create()')
+    checkOptions(options, ['keep', 'required', 'waitTime', 'scope'])
+    const { keep = DAY, required = false, waitTime = 0, scope } = options
+    if (typeof required !== 'boolean') throw new TypeError('required must be a boolean')
+    if (scope !== undefined && typeof scope !== 'function') throw new TypeError('scope must be a function')
+    this.keep = positive('keep', keep)
+    this.waitTime = readWait({ waitTime }).waitTime ?? 0
   }
 
   scopeOf(request: Request): string {

@@ -5,7 +5,6 @@ import { Hold } from '../../../../src/engine/hold'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { FairKind } from '../../../../src/locks/fair-kind'
 import { RedLock } from '../../../../src/locks/red-lock'
-import { MembersHold } from '../../../../src/multi/members-hold'
 import { COLLECT } from '../../../../src/multi/members-lock'
 import { runIds } from '../../../../src/redis/connect/ioredis-internals'
 import { ClusterSubscriber } from '../../../../src/redis/listen/cluster-subscriber'
@@ -65,7 +64,6 @@ export function around(
 export const OBJECT_MUTANTS = {
   'fair-never-leaves': 'a waiter of a fair lock that gives up stays in the queue',
   'red-counts-reached': 'a RedLock takes a majority of the servers that it reaches for a quorum',
-  'multi-stops-at-lost': 'a multi lock stops releasing at the first member that was lost',
   'token-deletes-any': 'a token lock is released without comparing the token',
   'semaphore-forgets-requests': 'a semaphore releases once more when the reply was lost',
   'permit-unchecked': 'permits are added for a release though the permit was not in use',
@@ -79,7 +77,6 @@ export type ObjectMutant = keyof typeof OBJECT_MUTANTS
 export const OBJECT_OF: Readonly<Record<ObjectMutant, readonly ObjectKind[]>> = {
   'fair-never-leaves': ['fair'],
   'red-counts-reached': ['red'],
-  'multi-stops-at-lost': ['multi'],
   'token-deletes-any': ['token'],
   'semaphore-forgets-requests': ['semaphore'],
   'permit-unchecked': ['permits'],
@@ -97,9 +94,6 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
       return {}
     case 'red-counts-reached':
       countReached()
-      return {}
-    case 'multi-stops-at-lost':
-      Object.assign(MembersHold.prototype, { unlock: oneAfterTheOther })
       return {}
     case 'token-deletes-any':
       return replacing('token-lock/release', "redis.call('get', KEYS[1]) ~= ARGV[1]", 'false')
@@ -131,10 +125,6 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
 const replacing = (script: string, sound: string, broken: string): ClientInternals => ({
   transport: rewriting(script, (source) => source.replace(sound, broken)),
 })
-
-async function oneAfterTheOther(this: MembersHold): Promise<void> {
-  for (const hold of this.holds) await hold.unlock()
-}
 
 /** By the servers that answered rather than by those there are. */
 function countReached(): void {
@@ -185,8 +175,6 @@ export const FAULTS_UNDER: Partial<Record<MutantName, readonly FaultKind[]>> = {
   'subscriber-stays': ['move-name'],
   'deaf-to-sentinels': ['replace-unheard'],
   'old-map': ['leave-cluster'],
-  // A member that is lost alone, and what is kept then shows in quiet.
-  'multi-stops-at-lost': ['drop-member'],
   // Among all the others too few replies are lost of the one script that matters.
   'latch-forgets-requests': ['lose-replies'],
   'semaphore-forgets-requests': ['lose-replies'],

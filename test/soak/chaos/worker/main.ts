@@ -2,6 +2,8 @@
 import { inspect } from 'node:util'
 import { Redisson } from '../../../../src/index'
 import type { ScriptTransport } from '../../../../src/scripts/transport'
+import type { WaitQueue } from '../../../../src/waiting/wait-queue'
+import { internalsOf } from '../../../kit/internals'
 import { JumpingClock } from '../../../kit/jumping-clock'
 import { leftIn } from '../../../kit/left-in'
 import { micros, type Side } from '../evidence/records'
@@ -17,19 +19,17 @@ import { mutated } from './mutants'
 
 /** The queues of a client and what it listens to, as far as that helps to see why somebody sleeps. */
 export function describeWaiting(redisson: Redisson): string {
-  // biome-ignore lint/suspicious/noExplicitAny: the insides are no interface
-  const { client } = redisson as any
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  const queues = [...client.queues.queues].map(([id, queue]: [string, any]) => ({
+  // Private members by their names in brackets, so that the compiler tells of a name that changes.
+  const waiting = [...internalsOf(redisson).queues['queues']].map(([id, queue]) => ({
     lock: id,
-    waiting: [...queue.waiters].length,
-    isWoken: queue.isWoken,
-    state: queue.state,
-    yields: queue.sleeping?.next === 'tryNow',
-    confirmed: queue.environment.isConfirmed(queue.lock),
-    cohort: queue.environment.cohort(queue.lock),
+    waiting: [...queue['waiters']].length,
+    phase: queue['phase'],
+    confirmed: queue['isConfirmed'],
+    cohort: queue['cohort'],
     first: firstOf(queue),
   }))
+  // biome-ignore lint/suspicious/noExplicitAny: connections of several classes
+  const { client } = redisson as any
   const { transport: commands } = client.connections
   const senders = [...(commands.senders ?? [])].map(([name, sender]) => ({
     name,
@@ -42,17 +42,17 @@ export function describeWaiting(redisson: Redisson): string {
   const source = client.subscriptions.source
   const subscriber = source.redis ? { status: source.redis.status, channels: source.channels } : source.routes
   return inspect(
-    { state, queues, senders, subscriber, now: client.clock.now() },
+    { state, queues: waiting, senders, subscriber, now: client.clock.now() },
     { depth: 6, breakLength: 140 },
   )
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
-function firstOf(queue: any) {
-  const waiter = queue.waiters.first
+function firstOf(queue: WaitQueue) {
+  const waiter = queue['waiters'].first
   if (!waiter) return undefined
-  const { attempt, inFlight, joined, lastTry, unacknowledged } = waiter
-  const { waitTime } = attempt
+  const { attempt, joined, lastTry } = waiter
+  const [inFlight, unacknowledged] = [waiter['inFlight'], waiter['unacknowledged']]
+  const { waitTime } = attempt.wanted
   const trying = inFlight && {
     isInFlight: inFlight.isInFlight,
     started: inFlight.started,

@@ -53,7 +53,8 @@ describe('A RedLock for which many callers of one process wait', () => {
     await Promise.all(callers)
     expect(inside).to.equal(30)
     // A wait lasts for a second at most, and so does a turn. More than two members at once is for a timer that is late.
-    expect(spread).to.be.below(20)
+    // With a turn of its own for each caller nearly every look finds three.
+    expect(spread).to.be.below(40)
   })
 
   it('They go on one after the other where a RedLock of two fair members needs both (V203)', async () => {

@@ -31,7 +31,7 @@ export {
   exponentialBackOff,
 } from './locks/spin-lock'
 export type { TokenLock } from './locks/token-lock'
-export type { MultiLockHold } from './multi/members-hold'
+export type { MultiLockHold } from './multi/members-level'
 export { type PingOptions, Redisson, type RedissonClient, type ShutdownOptions } from './redisson'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'
 export type { Permit } from './synchronizers/permits/permit'

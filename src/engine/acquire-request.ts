@@ -4,7 +4,7 @@ import type { BareLevels } from '../ownership/bare-levels'
 import type { BranchPlace } from '../ownership/branch-place'
 import type { HoldEntry } from '../ownership/caller'
 import type { Moment } from '../util/clock'
-import { type Caller, type Hold, HoldLevel, type Level } from './hold'
+import { type Caller, type Hold, Level } from './hold'
 import type { LockKind } from './lock-kind'
 
 /** What a caller asked for, and what is left of its wait. */
@@ -54,7 +54,7 @@ export class AcquireRequest {
 /** `granted`: when the command was sent that acquired the level. */
 export function addLevel(request: AcquireRequest, hold: Hold, granted: Moment): Level {
   const { options, caller, branchPlace, bare } = request
-  const level = new HoldLevel(hold, options.leaseTime, granted, caller.thread, branchPlace)
+  const level = new Level(hold, options.leaseTime, granted, caller.thread, branchPlace)
   hold.levels.add(level)
   bare?.add(level)
   return level

@@ -2,7 +2,7 @@ import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import { Lease, LeaseBook, type LossReason } from '../leases/lease'
 import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
-import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
+import type { Branches, BranchPlace } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
@@ -14,8 +14,6 @@ import { releasedAlready } from './not-held'
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
 
-export type Level = HoldLevel
-
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
   /** In the order in which they were acquired. */
@@ -25,7 +23,7 @@ export class Hold extends Lease {
   /** Its entry in the hold table of its caller. A caller without a scope has no entry. */
   entry: HoldEntry<Hold> | undefined
   /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
-  branches: HoldBranches | undefined
+  branches: Branches | undefined
   /** A command was not answered, so the server may have more of it than this client knows. */
   isUncertain = false
   hasFailedBeside = false
@@ -185,7 +183,7 @@ export class Hold extends Lease {
 }
 
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
-export class HoldLevel implements OwnedLevel {
+export class Level implements OwnedLevel {
   bareIn: OwnedLevel['bareIn']
 
   constructor(

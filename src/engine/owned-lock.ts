@@ -34,18 +34,11 @@ import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } 
 import { notHeldError } from './not-held'
 import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
 
-/** One acquisition as an object. */
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-interface HandleOf<H extends OwnedHold<any>> extends LockHold {
-  readonly hold: H
-  readonly level: LevelOf<H>
-}
-
 /**
  * The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleOf<H>> {
+export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends LockHold> {
   /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
   readonly unscoped = new BareLevels<LevelOf<H>>()
   /** How many calls without a scope are acquiring the lock through this object. */
@@ -196,7 +189,7 @@ function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client'
  * rejects after it.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends HandleOf<H>>(
+export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends LockHold>(
   lock: OwnedLock<H, Handle>,
   asked: () => AcquireArguments,
   byToken: boolean,

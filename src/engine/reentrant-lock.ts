@@ -9,8 +9,8 @@ import type { HoldEntry } from '../ownership/caller'
 import { quote } from '../util/quote'
 import { acquire } from './acquire'
 import { AcquireRequest } from './acquire-request'
-import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
+import { LockHandle } from './lock-handle'
 import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockKind, LockState } from './lock-kind'
 import { countOf, OwnedLock } from './owned-lock'
@@ -25,17 +25,14 @@ const NO_TEXT = '\uFFFD'
  * The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of
  * LockHolds.
  */
-export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
+export class ReentrantLock<Handle extends LockHandle = LockHandle>
   extends OwnedLock<Hold, Handle>
   implements RLock
 {
   constructor(
     client: Client,
     protected readonly kind: LockKind,
-    private readonly Handle: new (
-      kind: LockKind,
-      level: Level,
-    ) => Handle | AcquiredLockHold = AcquiredLockHold,
+    private readonly Handle: new (kind: LockKind, level: Level) => Handle | LockHandle = LockHandle,
   ) {
     super(client, kind)
   }

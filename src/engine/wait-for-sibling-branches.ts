@@ -1,4 +1,4 @@
-import { HoldBranches } from '../ownership/branch-place'
+import { Branches } from '../ownership/branch-place'
 import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
@@ -43,7 +43,7 @@ function enterBranch(request: AcquireRequest): Hold | undefined {
   if (!hold) return undefined
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
-  hold.branches ??= new HoldBranches()
+  hold.branches ??= new Branches()
   request.branchPlace = hold.branches.enter(path)
   return hold
 }

@@ -4,7 +4,7 @@ import { RedisRefusedError, RedissonError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
-import { AcquiredLockHold } from '../engine/acquired-lock-hold'
+import { LockHandle } from '../engine/lock-handle'
 import { ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-kind'
 import { acquireAsAsked } from '../engine/owned-lock'
@@ -182,7 +182,7 @@ function tokenKey(key: string): string {
   return prefixed('redisson_lock_token', key)
 }
 
-class FencedHold extends AcquiredLockHold implements FencedLockHold {
+class FencedHold extends LockHandle implements FencedLockHold {
   get token(): number {
     // A hold table keeps holds of all kinds of locks. Each acquisition of this kind sets the token of its
     // owner.

@@ -6,7 +6,7 @@ import { acquireAll } from '../multi/acquire-all'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
 import { MembersCall, type Told } from '../multi/members-call'
-import type { MembersHold, MultiLockHold } from '../multi/members-hold'
+import type { MembersLevel, MultiLockHold } from '../multi/members-level'
 import { COLLECT, MembersLock } from '../multi/members-lock'
 import { isTransient } from '../multi/try-member'
 import { quote } from '../util/quote'
@@ -59,7 +59,7 @@ export class MultiLock extends MembersLock implements RMultiLock {
     super(client, members, 'MultiLock', members.length)
   }
 
-  protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
+  protected [COLLECT](options: AcquireArguments): Promise<MembersLevel | undefined> {
     const failure = (answers: readonly Told[], isFinal: boolean) => {
       const errors = errorsOf(answers)
       const error = errors.find((each) => !isTransient(each)) ?? errors[0]

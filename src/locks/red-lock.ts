@@ -6,7 +6,7 @@ import { acquireQuorum } from '../multi/acquire-quorum'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
 import { MembersCall, type Told } from '../multi/members-call'
-import type { MembersHold } from '../multi/members-hold'
+import type { MembersLevel } from '../multi/members-level'
 import { COLLECT, MembersLock } from '../multi/members-lock'
 import { codeOf } from '../util/error-code'
 import { quote } from '../util/quote'
@@ -63,7 +63,7 @@ export class RedLock extends MembersLock implements RRedLock {
       )
   }
 
-  protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
+  protected [COLLECT](options: AcquireArguments): Promise<MembersLevel | undefined> {
     const { group, watchdogLease } = this
     const { leaseTime, waitTime = 1 } = options
     const bound = (leaseTime ?? Math.min(watchdogLease, this.client.maxHoldOf(options) ?? Infinity)) / 10

@@ -1,6 +1,6 @@
 import { checkOptions, leaseTime, positive } from '../api/arguments'
 import type { Client } from '../client/client'
-import type { AcquiredLockHold } from '../engine/acquired-lock-hold'
+import type { LockHandle } from '../engine/lock-handle'
 import type { ReentrantLock } from '../engine/reentrant-lock'
 import { leaveToLease } from '../engine/release'
 import { LogicalThread } from '../ownership/logical-thread'
@@ -84,7 +84,7 @@ export function runOnce(
 }
 
 /** Releases the lock of a job that has ended, but not before so many ms are over. */
-async function releaseAfter(left: number, hold: AcquiredLockHold, { clock, closing }: Client): Promise<void> {
+async function releaseAfter(left: number, hold: LockHandle, { clock, closing }: Client): Promise<void> {
   if (left > 0) {
     const { needsWatchdog, book } = hold.hold
     // A re-entry of the job may have made the lease longer.

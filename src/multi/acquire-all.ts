@@ -1,6 +1,6 @@
 import { random } from '../util/random'
 import type { MembersCall } from './members-call'
-import { MembersHold } from './members-hold'
+import { MembersLevel } from './members-level'
 import { type Answer, type Granted, Wait } from './try-member'
 
 /**
@@ -18,7 +18,7 @@ const LONGEST_WAIT_WHILE_HOLDING = 5_000
  * owner holds. With that member it begins the next round, which takes the others in the global order: callers
  * that need all members would keep them from each other.
  */
-export async function acquireAll(call: MembersCall): Promise<MembersHold | undefined> {
+export async function acquireAll(call: MembersCall): Promise<MembersLevel | undefined> {
   const { wait } = call
   const { members } = call.group
   let first = await call.waitInTurn(wait.left)
@@ -27,7 +27,7 @@ export async function acquireAll(call: MembersCall): Promise<MembersHold | undef
     const answers = await call.round(() =>
       isAtOnce ? Promise.all(members.map((member) => call.try(member, 0))) : tryInOrder(call, first),
     )
-    if (answers instanceof MembersHold) return answers
+    if (answers instanceof MembersLevel) return answers
     first = undefined
     if (!wait.isOver) {
       await call.pauseAfter(rounds)

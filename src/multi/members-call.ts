@@ -6,7 +6,7 @@ import { codeOf } from '../util/error-code'
 import { random } from '../util/random'
 import type { Member, MemberGroup } from './member'
 import { stateOfAnswer } from './member-states'
-import { hasEnough, MembersHold } from './members-hold'
+import { hasEnough, MembersLevel } from './members-level'
 import { type Answer, type Granted, isTransient, releaseParts, tryMember, Wait } from './try-member'
 
 /**
@@ -100,7 +100,7 @@ export class MembersCall {
    * One round. Returns the hold if it acquired enough members. If not, releases them and returns the answers.
    * Throws if a further round would not help, or the caller does not want the lock any more.
    */
-  async round(answering: () => Promise<readonly Answer[]>): Promise<MembersHold | readonly Told[]> {
+  async round(answering: () => Promise<readonly Answer[]>): Promise<MembersLevel | readonly Told[]> {
     const { group, spare } = this
     const { clock } = group.client
     const since = clock.now()
@@ -139,12 +139,12 @@ export class MembersCall {
     await unlessAborted(new Promise<void>((over) => group.client.clock.after(time, over)), options.signal)
   }
 
-  private holdOf(parts: readonly Granted[], since: Moment): MembersHold | undefined {
+  private holdOf(parts: readonly Granted[], since: Moment): MembersLevel | undefined {
     const { group, options } = this
     const valid = parts.filter(({ hold }) => hold.isHeld)
     if (valid.length < group.needed || options.signal?.aborted || group.client.closing.aborted)
       return undefined
-    const hold = new MembersHold(group, valid, since, options.validFor)
+    const hold = new MembersLevel(group, valid, since, options.validFor)
     return hasEnough(hold) ? hold : undefined
   }
 

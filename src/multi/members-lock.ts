@@ -15,12 +15,13 @@ import type { Caller, HoldEntry } from '../ownership/caller'
 import { processState } from '../ownership/process-state'
 import { inGlobalOrder, leavesOf, type Member, type MemberGroup } from './member'
 import { cut } from './member-states'
-import { abandon, LevelsHold, type MembersHold } from './members-hold'
+import { MembersHold } from './members-hold'
+import { abandon, type MembersLevel } from './members-level'
 
 export const COLLECT: unique symbol = Symbol('collect')
 
 /** What a multi lock and a RedLock share; the interfaces document their calls. */
-export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
+export abstract class MembersLock extends OwnedLock<MembersHold, MembersLevel> {
   readonly group: MemberGroup
 
   constructor(client: Client, given: readonly Member[], kind: string, needed: number) {
@@ -59,13 +60,13 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   }
 
   /** Resolves with a hold, or with undefined when the wait was over. */
-  protected abstract [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined>
+  protected abstract [COLLECT](options: AcquireArguments): Promise<MembersLevel | undefined>
 
   async [ACQUIRE_FOR](
-    caller: Caller<LevelsHold>,
+    caller: Caller<MembersHold>,
     options: AcquireArguments,
-    _?: HoldEntry<LevelsHold>,
-    bare?: BareLevels<MembersHold>,
+    _?: HoldEntry<MembersHold>,
+    bare?: BareLevels<MembersLevel>,
   ) {
     this.client.assertOpen()
     options.signal?.throwIfAborted()
@@ -83,14 +84,14 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
       abandon(level)
       throw error
     }
-    const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
+    const hold = caller.holdOf(objectId) ?? new MembersHold(objectId, caller.entryToAcquire(objectId))
     bare?.add(level)
     hold.add(level, options.leaseTime, thread)
     return level
   }
 
   /** A level over members is its own handle. */
-  [HANDLE_OF](level: MembersHold): MembersHold {
+  [HANDLE_OF](level: MembersLevel): MembersLevel {
     return level
   }
 
@@ -99,11 +100,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     if (isAllOf(this.group, this.client)) super[ASSERT_MAY_RELEASE]()
   }
 
-  async [RELEASE_LEVEL](level: MembersHold): Promise<void> {
+  async [RELEASE_LEVEL](level: MembersLevel): Promise<void> {
     await level.unlock()
   }
 
-  async [LEVELS_OF](own: LevelsHold): Promise<number> {
+  async [LEVELS_OF](own: MembersHold): Promise<number> {
     return own.levels.size
   }
 }

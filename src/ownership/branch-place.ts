@@ -9,7 +9,7 @@ export class BranchPlace {
   private whenDecided: (() => void) | undefined
 
   constructor(
-    private readonly branches: HoldBranches,
+    private readonly branches: Branches,
     /** The threads below the holder, down to the one that acquires. */
     readonly path: readonly LogicalThread[],
   ) {}
@@ -45,7 +45,7 @@ export class BranchPlace {
  * one queue, first come, first served. A branch enters at once if its path contains every thread that is
  * inside: these are its ancestors or itself, and an ancestor may await it.
  */
-export class HoldBranches {
+export class Branches {
   private readonly inside = new Set<BranchPlace>()
   private readonly waiting = new Set<BranchPlace>()
 

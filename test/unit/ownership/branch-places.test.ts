@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type BranchPlace, HoldBranches } from '../../../src/ownership/branch-place'
+import { Branches, type BranchPlace } from '../../../src/ownership/branch-place'
 import { LogicalThread } from '../../../src/ownership/logical-thread'
 import { Random } from '../../kit/random'
 
@@ -37,7 +37,7 @@ describe('The places of branches below a hold', () => {
     it(`One path is inside at a time, and no branch waits for an empty hold (seed ${seed})`, () => {
       const random = new Random(seed)
       const nodes = family()
-      const branches = new HoldBranches()
+      const branches = new Branches()
       let asked: Asked[] = []
       const inside = () => asked.filter(({ place }) => place.state === 'inside')
       const check = (when: string) => {
@@ -67,7 +67,7 @@ describe('The places of branches below a hold', () => {
 
   it('Branches enter first come, first served, also if others gave up in between', () => {
     const holder = new LogicalThread(undefined)
-    const branches = new HoldBranches()
+    const branches = new Branches()
     const enter = () => {
       const thread = new LogicalThread(holder)
       return branches.enter([thread])
@@ -89,7 +89,7 @@ describe('The places of branches below a hold', () => {
 
   it('Branches that gave up leave nothing behind in the queue', () => {
     const holder = new LogicalThread(undefined)
-    const branches = new HoldBranches()
+    const branches = new Branches()
     const enter = () => branches.enter([new LogicalThread(holder)])
     enter()
     enter()
@@ -101,7 +101,7 @@ describe('The places of branches below a hold', () => {
   it('A descendant of the branch that is inside enters at once, and its ancestor waits for it', () => {
     const parent = new LogicalThread(undefined)
     const child = new LogicalThread(parent)
-    const branches = new HoldBranches()
+    const branches = new Branches()
     const outer = branches.enter([parent])
     const sibling = branches.enter([new LogicalThread(undefined)])
     const inner = branches.enter([parent, child])

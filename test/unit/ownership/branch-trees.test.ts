@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type BranchPlace, HoldBranches } from '../../../src/ownership/branch-place'
+import { Branches, type BranchPlace } from '../../../src/ownership/branch-place'
 import { LogicalThread } from '../../../src/ownership/logical-thread'
 import { Random } from '../../kit/random'
 
@@ -10,7 +10,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A random tree of threads below one hold. Each thread acquires, starts children, awaits them, and releases. */
 class Tree {
-  private readonly branches = new HoldBranches()
+  private readonly branches = new Branches()
   private readonly holder = new LogicalThread(undefined)
   readonly log: string[] = []
   running = 0

@@ -13,7 +13,7 @@ import { release } from './release'
  * A LockHold: the right to release one level, once. It is made for its level, and every caller gets this one
  * object. A kind of lock whose holds have more, a fencing token for instance, extends this class.
  */
-export class AcquiredLockHold implements LockHold {
+export class LockHandle implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
   // A getter would be a member that its public type does not have.

@@ -28,9 +28,11 @@ export function judgeAnswers(reading: Reading): Violation[] {
     }
     if (!failed || OF_THE_CALLER.includes(failed.error)) continue
     const [from, to] = [reading.timeOf(begin), failed.at]
+    const touched = { client, name: object.name }
     const isExcused =
-      OF_AN_OUTAGE.includes(failed.error) &&
-      reading.faults.excuses('errors', { client, name: object.name }, from, to)
+      (OF_AN_OUTAGE.includes(failed.error) && reading.faults.excuses('errors', touched, from, to)) ||
+      // A member that was acquired is gone before the others are.
+      (failed.error === 'LOCK_QUORUM' && reading.faults.excuses('loss', touched, from, to))
     if (isExcused || !reading.ran(client, from, to)) continue
     const what = `${who} got ${failed.error} from ${call}, and no fault explains it`
     violations.push({ rule: 'unexpected-error', at: to, name: object.name, what, events: [begin, end] })

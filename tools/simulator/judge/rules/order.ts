@@ -34,7 +34,8 @@ export function judgeArrivals(reading: Reading): Violation[] {
     if (queue) queue.push(call)
     else queues.set(object.name, [call])
   }
-  const gap = 3 * reading.history.limits.latency
+  // A client that asks a server for the first time asks for its replicas before, and sends the script as a whole after.
+  const gap = 8 * reading.history.limits.latency
   return [...queues.values()].flatMap((queue) => overtakenIn(reading, queue, 'fair-order', gap))
 }
 

@@ -202,10 +202,15 @@ function take(requests: readonly Request[], index: number, units: number): boole
 
 interface Grant {
   readonly permits: number
+  /** By the clock of the server. */
   readonly at: number
   readonly rate: number
   readonly interval: number
+  readonly granted: Time
 }
+
+/** The clock of the server was set between two grants that are further apart by one clock than by the other, in ms. */
+const CLOCK_TOLERANCE = 5
 
 /** A rate limiter grants no more permits than its rate in any interval, by the clock of the server. A cancelled grant does not count. */
 export function judgeRates(reading: Reading): Violation[] {
@@ -217,7 +222,7 @@ export function judgeRates(reading: Reading): Violation[] {
 function judgeRate(reading: Reading, name: string): Violation[] {
   const grants = new Map<string, Grant>()
   for (const { event, index } of reading.keys.get(name) ?? []) {
-    const there = new Map(event.owners.map(readGrant))
+    const there = new Map(event.owners.map((owner) => readGrant(owner, event.at)))
     // An acquisition also sweeps the grants whose interval is over. What any other command takes away was cancelled or lost.
     if (event.by?.[0] !== 'rate-limiter/acquire')
       for (const id of grants.keys()) if (!there.has(id)) grants.delete(id)
@@ -225,7 +230,11 @@ function judgeRate(reading: Reading, name: string): Violation[] {
       if (grants.has(id)) continue
       grants.set(id, grant)
       const { at, rate, interval } = grant
-      const within = [...grants.values()].filter((each) => each.at > at - interval && each.at < at + interval)
+      const within = [...grants.values()].filter(
+        (each) =>
+          Math.abs(each.at - at) < interval &&
+          Math.abs(each.at - at - (each.granted - event.at)) <= CLOCK_TOLERANCE,
+      )
       const taken = mostInOneInterval(within, interval)
       if (taken <= rate) continue
       const what = `${name} granted ${taken} permits within ${ms(interval)}, and its rate is ${rate}`
@@ -245,7 +254,10 @@ function mostInOneInterval(grants: readonly Grant[], interval: number): number {
 }
 
 /** As the watch of keys writes it. */
-function readGrant(text: string): [id: string, grant: Grant] {
+function readGrant(text: string, granted: Time): [id: string, grant: Grant] {
   const [id = '', permits, at, rate, interval] = text.split(' ')
-  return [id, { permits: Number(permits), at: Number(at), rate: Number(rate), interval: Number(interval) }]
+  return [
+    id,
+    { permits: Number(permits), at: Number(at), rate: Number(rate), interval: Number(interval), granted },
+  ]
 }

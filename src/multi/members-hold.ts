@@ -1,4 +1,3 @@
-import type { LockLostError } from '../api/errors'
 import type { HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedHold } from '../ownership/owned-hold'
@@ -8,8 +7,6 @@ import { isLive, type MembersLevel, watchMembers } from './members-level'
 export class MembersHold implements OwnedHold<MembersLevel> {
   readonly levels = new Set<MembersLevel>()
   hasFailedBeside = false
-  /** Of a level without a leaseTime, whose `unlock()` is still to come. */
-  private loss: LockLostError | undefined
 
   constructor(
     readonly objectId: string,
@@ -32,7 +29,6 @@ export class MembersHold implements OwnedHold<MembersLevel> {
     if (level.bareIn) {
       this.levels.delete(level)
       level.bareIn.ended(level, level.leaseTime === undefined ? level.loss : undefined)
-      if (level.leaseTime === undefined) this.loss = level.loss
     }
     if (level.leaseTime === undefined) this.entry?.settle()
     else this.forgetUnlessNeeded()
@@ -49,12 +45,12 @@ export class MembersHold implements OwnedHold<MembersLevel> {
   /** Throws if a level was lost that its caller has yet to release. */
   assertNotLost(): void {
     this.checkLive()
-    if (this.loss) throw this.loss
+    if (this.entry?.loss) throw this.entry.loss
     for (const level of this.levels) if (level.leaseTime === undefined && !isLive(level)) throw level.loss
   }
 
   forgetUnlessNeeded(): void {
     const isNeeded = [...this.levels].some(({ isHeld, leaseTime }) => isHeld || leaseTime === undefined)
-    if (!isNeeded && !this.loss) this.entry?.forget(this)
+    if (!isNeeded && !this.entry?.loss) this.entry?.forget(this)
   }
 }

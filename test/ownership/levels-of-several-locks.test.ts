@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 
-type Calls = 'lock' | 'unlock' | 'withLock' | 'isHeldByCurrentThread'
+type Calls = 'acquire' | 'lock' | 'unlock' | 'withLock' | 'isHeldByCurrentThread'
 type Kind = (redisson: Redisson, name: string) => Pick<RLock, Calls>
 
 const KINDS: Record<string, Kind> = {
@@ -20,7 +21,7 @@ for (const [kind, make] of Object.entries(KINDS))
     let own: ReturnType<Kind>
 
     beforeEach(async () => {
-      redisson = await createRedisson()
+      redisson = await createRedisson({ lockWatchdogTimeout: 600 })
       name = uniqueName('levels')
       own = make(redisson, name)
     })
@@ -48,6 +49,19 @@ for (const [kind, make] of Object.entries(KINDS))
         expect(await own.isHeldByCurrentThread()).to.equal(true)
       })
       expect(await own.isHeldByCurrentThread()).to.equal(false)
+      expect(await isFree()).to.equal(true)
+    })
+
+    it(`${kind}: once each level of a lost hold had its release, its caller acquires it again`, async () => {
+      const threadId = 7
+      await own.lock({ threadId })
+      const hold = await own.acquire({ threadId })
+      for (const key of [name, `${name}2`]) await (await openRedis()).del(key)
+      await once(hold.signal, 'abort')
+      expect(await rejection(own.unlock({ threadId }))).to.include({ code: 'LOCK_LOST' })
+      expect(await rejection(hold.unlock())).to.include({ code: 'LOCK_LOST' })
+      await own.lock({ threadId })
+      await own.unlock({ threadId })
       expect(await isFree()).to.equal(true)
     })
   })

@@ -295,8 +295,8 @@ export class Client {
   private shutdownError(mayHaveBeenApplied = false): RedissonShutdownError {
     const effect = mayHaveBeenApplied ? 'The call was in flight and may have been applied. ' : ''
     return new RedissonShutdownError(
-      `The Redisson client ${this.clientId} is shut down. ${effect}Create another client with ` +
-        'Redisson.create().',
+      `The Redisson client ${this.clientId} is shut down. ${effect}Shut it down after all ` +
+        'that uses it, or create another client with Redisson.create().',
     )
   }
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { version } from '../package.json'
 import { run as doctor } from './commands/doctor'
 import { run as exec } from './commands/exec'
 import { run as ls } from './commands/ls'
@@ -35,6 +36,10 @@ async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(`${USAGE()}\n`)
     return name === undefined ? EXIT.usage : EXIT.done
+  }
+  if (name === '--version') {
+    process.stdout.write(`${version}\n`)
+    return EXIT.done
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (!command) throw new UsageError(`there is no command ${safe(name)}\n\n${USAGE()}`)

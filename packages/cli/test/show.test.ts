@@ -75,8 +75,12 @@ describe('rlock show', function () {
   })
 
   it('rlock show ends with 1 for a name of which there is nothing', async () => {
-    const { code, json } = await show(uniqueName())
+    const name = uniqueName()
+    const { code, json } = await show(name)
     expect([code, json[0].object]).to.deep.equal([1, null])
+    const { out } = await rlock(['show', name, '--redis', server.url])
+    expect(out).to.match(/^\s*What it means\s+There is no key of this name/)
+    expect((await rlock(['--version'])).out).to.match(/^\d+\.\d+\.\d+\n$/)
   })
 
   it('rlock show never shows the token of a token lock', async () => {

@@ -50,13 +50,16 @@ export async function run(args: string[]): Promise<number> {
       })
     else {
       if (row) screen.line(asTable([row], screen))
-      screen.line(`\n${screen.style('bold', 'Keys in Redis')}`)
+      const heading = (text: string, list: readonly unknown[]) => {
+        if (list.length > 0) screen.line(`\n${screen.style('bold', text)}`)
+      }
+      heading('Keys in Redis', keys)
       for (const { key, role, ttl, content } of keys)
         screen.line(`  ${role}: ${safe(key)}  TTL ${showTime(ttl)}  ${safe(jsonLine(content), MOST_SHOWN)}`)
-      screen.line(`\n${screen.style('bold', 'Channels')}`)
+      heading('Channels', channels)
       for (const { channel, listeners } of channels)
         screen.line(`  ${safe(channel, 140)}  listeners: ${listeners ?? 'not known'}`)
-      screen.line(`\n${screen.style('bold', 'Processes that answer')}`)
+      heading('Processes that answer', answering)
       for (const { label, client, holds, waits: waiting } of answering) {
         screen.line(`  ${safe(label)}  client ${safe(client)}`)
         for (const hold of holds)
@@ -68,7 +71,7 @@ export async function run(args: string[]): Promise<number> {
             `    waits for ${showTime(wait.waitingFor)}, place ${wait.place}  ${safe(wait.at ?? '', 200)}`,
           )
       }
-      screen.line(`\n${screen.style('bold', 'What it means')}`)
+      heading('What it means', explanation)
       for (const sentence of explanation) screen.line(`  ${sentence}`)
     }
     return row ? EXIT.done : EXIT.found

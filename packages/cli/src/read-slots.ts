@@ -12,7 +12,7 @@ const PREFIX = 'rlock_slots'
 export function slotsNameOf(key: string): string | undefined {
   if (!key.startsWith(`${PREFIX}:`)) return undefined
   // `{x}` and `x` have the same key.
-  return namesIn(key.slice(PREFIX.length + 1))[0]
+  return namesIn(key.slice(PREFIX.length + 1)).find((name) => name !== '')
 }
 
 export const slotsKey = (name: string) => prefixed(PREFIX, name)

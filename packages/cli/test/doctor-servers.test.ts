@@ -67,6 +67,15 @@ describe('rlock doctor and servers that are not as they should be', function () 
     expect(Number(/by (-?\d+) ms/.exec(found.json[0].message)![1])).to.be.within(3_590_000, 3_610_000)
   })
 
+  it('rlock doctor finds no orphaned-timeout where a reader has left since the search for keys', async () => {
+    const redis = await openRedis(server.url)
+    const key = '{p:rz}:0b6d2a3e-1111-4222-8333-944444444444:42:rwlock_timeout:1'
+    await redis.set(key, 1, 'EX', 60)
+    const found = await behind((answer) => answer.replaceAll('{p:rz}', '{p:rw}'))
+    await redis.del(key)
+    expect(idsOf(found)).to.deep.equal([])
+  })
+
   it('rlock doctor finds proxy before a cluster that looks like a single server', async () => {
     const proxy = await startClusterProxy(await sharedCluster())
     try {

@@ -13,6 +13,7 @@ import {
   startSentinel,
   waitUntil,
 } from '../../../test/kit/servers/index'
+import { takeSlot } from '../../recipes/src/index'
 import manifest from '../package.json'
 import { SERVER_CHECKS } from '../src/doctor/server-checks'
 import { killRuns, rlock } from './cli'
@@ -164,6 +165,7 @@ describe('rlock doctor', function () {
     await permits.trySetPermits(2)
     await permits.acquirePermit()
     await client.getCountDownLatch('h:latch').trySetCount(1)
+    await takeSlot(client, 'h:slots', 2)
     const fair = await client.getFairLock('h:fair').acquire()
     const waiting = client.getFairLock('h:fair').acquire()
     await waitUntil('it waits', () => client.stats().waiting === 1)

@@ -86,16 +86,34 @@ describe('The command rlock and many holders', function () {
       '{user:2}',
       'x{y',
       `z:${owner(1)}:rwlock_timeout:1`,
+      'redisson_lock_token:{user:3}',
     ]) {
       const hold = await client.getReadWriteLock(name).readLock().acquire()
       const { json } = await run('doctor', '--fix')
       expect(
-        json.filter(({ id }) => id === 'orphaned-timeout'),
+        json.filter(({ id }) => /^(orphaned-timeout|token-expires)$/.test(id)),
         name,
       ).to.deep.equal([])
       expect(await client.getReadWriteLock(name).writeLock().tryLock(), name).to.equal(false)
       await hold.unlock()
     }
+  })
+
+  it('rlock doctor --fix leaves the timeout of a reader in Java whose lock has an empty name', async () => {
+    const key = `{}:${owner(1)}:rwlock_timeout:1`
+    await redis.multi().hset('', 'mode', 'read', owner(1), 1).set(key, 1, 'PX', 60_000).exec()
+    await run('doctor', '--fix')
+    expect(await redis.exists(key)).to.equal(1)
+  })
+
+  it('rlock doctor --fix empties a queue of 10,000 dead places and lets others in meanwhile', async () => {
+    const queue = 'redisson_lock_queue:{f}'
+    await redis.rpush(queue, ...Array.from({ length: 10_000 }, (_, at) => owner(at)))
+    await redis.slowlog('RESET')
+    await run('doctor', '--fix')
+    expect(await redis.exists(queue)).to.equal(0)
+    const slow = (await redis.slowlog('GET', 128)) as [number, number, number][]
+    expect(Math.max(0, ...slow.map(([, , micros]) => micros))).to.be.below(200_000)
   })
 
   it('What doctor --fix removes was looked at again by the same script', async () => {

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Connection } from '../connection'
 import type { Row } from '../model'
+import { inSlices } from '../names'
 import type { ProcessAnswer } from '../processes'
 
 /** What `doctor` says of one defect. */
@@ -131,6 +132,9 @@ const KEEP_COUNTER = `
 if not string.match(redis.call('get', KEYS[1]) or '', '^%d+$') then return 0 end
 return redis.call('persist', KEYS[1])`
 
+/** Each place costs a walk through the queue, and the server does nothing else meanwhile. */
+const PLACES_AT_ONCE = 100
+
 const run = async (redis: Redis, script: string, keys: readonly string[], args: readonly string[] = []) =>
   Number(await redis.eval(script, keys.length, ...keys, ...args)) > 0
 
@@ -138,8 +142,12 @@ const run = async (redis: Redis, script: string, keys: readonly string[], args: 
 export const mends = {
   deleteTimeout: (redis: Redis, key: string, locks: readonly string[], owner: string) =>
     run(redis, DELETE_TIMEOUT, [key, ...locks], [owner]),
-  alignPlaces: (redis: Redis, queue: string, deadlines: string, owners: readonly string[]) =>
-    run(redis, ALIGN_PLACES, [queue, deadlines], owners),
+  async alignPlaces(redis: Redis, queue: string, deadlines: string, owners: readonly string[]) {
+    let isChanged = false
+    for (const slice of inSlices(owners, PLACES_AT_ONCE))
+      if (await run(redis, ALIGN_PLACES, [queue, deadlines], slice)) isChanged = true
+    return isChanged
+  },
   removePlace: (redis: Redis, queue: string, deadlines: string, owner: string, deadline: string) =>
     run(redis, REMOVE_PLACE, [queue, deadlines], [owner, deadline]),
   keepCounter: (redis: Redis, key: string) => run(redis, KEEP_COUNTER, [key]),

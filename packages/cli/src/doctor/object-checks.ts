@@ -27,7 +27,8 @@ export const locks: Check = ({ rows }) =>
         page: RUNBOOK,
         fix: `If its holder is dead: ${unlockCommand(name, kind === 'token')}`,
       })
-    if (holders.some(({ count }) => count !== null && count < 1))
+    // The count of a slot is its number, from 0 on.
+    if (kind !== 'slots' && holders.some(({ count }) => count !== null && count < 1))
       found.push({
         id: 'bad-count',
         level: 'error',
@@ -167,13 +168,18 @@ export const companions: Check = async ({ connection, nodes }) => {
       })
       const answers = await connection.ask(
         redis,
-        timeouts.flatMap(({ locks, owner }) => locks.map((lock) => ['hexists', lock, owner])),
+        timeouts.flatMap(({ key, locks, owner }) => [
+          ...locks.map((lock) => ['hexists', lock, owner]),
+          // After the hold: since the search for keys both may have gone.
+          ['exists', key],
+        ]),
       )
       let next = 0
       for (const { key, locks, owner } of timeouts) {
         // Where an answer is missing, nothing is known: the lock may be another user's, or in another slot.
         const isGone = locks.map(() => value(answers[next++])).every((answer) => answer === 0)
-        if (!isGone) continue
+        const isThere = value(answers[next++]) === 1
+        if (!isGone || !isThere) continue
         findings.push({
           id: 'orphaned-timeout',
           level: 'warn',
@@ -193,7 +199,8 @@ export const companions: Check = async ({ connection, nodes }) => {
         ]),
       )
       for (const [at, key] of keys.entries()) {
-        const isCounter = /^\d+$/.test(String(value(answers[2 * at + 1]) ?? ''))
+        // The timeout of a reader is no counter, whatever its lock is called.
+        const isCounter = !TIMEOUT_KEY.test(key) && /^\d+$/.test(String(value(answers[2 * at + 1]) ?? ''))
         if (isCounter && Number(value(answers[2 * at]) ?? -2) >= 0)
           findings.push({
             id: 'token-expires',

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { RateType } from '../../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../../../test/kit/clients'
-import { startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { sharedStandalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { elect, once, takeSlot } from '../../recipes/src/index'
 import type { Row } from '../src/model'
 import { killRuns, rlock } from './cli'
@@ -48,5 +48,16 @@ describe('rlock and what is built on locks', () => {
     } finally {
       await server.stop()
     }
+  })
+
+  it('rlock unlock frees the lock of a leader that is stuck, and another candidate leads', async () => {
+    const { url } = await sharedStandalone()
+    const name = uniqueName()
+    const first = elect(await createRedisson({ redis: url, lockWatchdogTimeout: 1_500 }), name)
+    await waitUntil('the first leads', () => first.isLeader)
+    const second = elect(await createRedisson({ redis: url }), name)
+    const { code, json, err } = await rlock(['unlock', name, '--redis', url, '--yes', '--json'])
+    expect([code, json[0]?.result], err).to.deep.equal([0, 'freed'])
+    await waitUntil('another leads', () => second.isLeader || first.term === 2)
   })
 })

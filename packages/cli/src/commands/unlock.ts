@@ -23,7 +23,15 @@ with 1 if the lock is not held, or by another holder by now.
   --yes          does not ask; needed where there is no terminal
   --kind token   the name is a token lock: a string that only its user knows to be a lock`
 
-const LOCKS: readonly Kind[] = ['lock', 'fenced', 'fair', 'read-write', 'token', 'permit-expirable-semaphore']
+const LOCKS: readonly Kind[] = [
+  'lock',
+  'fenced',
+  'fair',
+  'read-write',
+  'token',
+  'election',
+  'permit-expirable-semaphore',
+]
 
 /** The question names so many owners. The table above it has all that are listed. */
 const MOST_SHOWN = 5

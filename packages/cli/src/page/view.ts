@@ -73,9 +73,10 @@ export function viewOf({ rows, processes }: Found, pattern: string | undefined, 
   const matches = pattern === undefined ? () => true : glob(pattern)
   const awaited = [...waitsOf.keys()].filter((name) => !known.has(name) && matches(name))
 
-  const holderOf = (name: string, holder: Holder): PageHolder => {
+  const holderOf = ({ name, kind }: Row, holder: Holder): PageHolder => {
     const { owner, clientId, count, ttl, heldFor, label, host } = holder
-    const id = clientId === null ? null : idOf(name, owner)
+    // A slot is no lock: only its own client gives it back.
+    const id = clientId === null || kind === 'slots' ? null : idOf(name, owner)
     if (id !== null) holds.set(id, { name, owner })
     const named = label ?? host
     return {
@@ -101,7 +102,7 @@ export function viewOf({ rows, processes }: Found, pattern: string | undefined, 
     (row): PageRow => ({
       ...{ id: idOf(row.name), name: shown(row.name), kind: kindOf(row), value: row.value },
       ...{ listeners: row.waiting.processes, queue: row.waiting.queue },
-      holders: row.holders.map((holder) => holderOf(row.name, holder)),
+      holders: row.holders.map((holder) => holderOf(row, holder)),
       more: row.moreHolders,
       waits: waitsAt(row.name),
     }),

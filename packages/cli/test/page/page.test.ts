@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
 import { ownServer, startStandalone, waitUntil } from '../../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../../test/kit/servers/left-behind'
+import { takeSlot } from '../../../recipes/src/index'
 import type { PageRow } from '../../src/page/view'
 import { killRuns, start } from '../cli'
 import { type Served, servePageOf } from './served'
@@ -141,6 +142,16 @@ describe('rlock page', function () {
     expect([first.isFirst, first.rows.length, first.done]).to.deep.equal([true, 1, true])
     expect(later.flatMap(({ rows }) => rows)).to.deep.equal([])
     expect(later.at(-1).gone).to.deep.equal([first.rows[0].id])
+  })
+
+  it('rlock page offers to free the holder of a lock, and none of a slot', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    const [lock, slots] = [uniqueName('a'), uniqueName('b')]
+    await redisson.getLock(lock).lock()
+    await takeSlot(redisson, slots, 2)
+    const rows = await rowsOf(await open('--allow-unlock'))
+    const free = rows.flatMap(({ name, holders }) => holders.map(({ id }) => [name, id !== null]))
+    expect(Object.fromEntries(free)).to.include({ [lock]: true, [slots]: false })
   })
 
   it('rlock page says who blocks whom: waits of a holder, and holds of a waiter', async () => {

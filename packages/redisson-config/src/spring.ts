@@ -8,6 +8,8 @@ const matters = (name: string, why: string): NotCarriedOver => ({ name, why, mat
 
 /** The keys that redisson-spring-boot-starter reads; the first is what they stand below. */
 const OF_STARTER = /^spring\.redis\.redisson(\.(config|file))?$/
+/** Variables that come before the file. Spring takes `spring.data.redis.host` as well as SPRING_DATA_REDIS_HOST. */
+const OF_SPRING = /^spring[._](application[._]json$|((data[._])?redis|profiles|config)[._])/i
 /** A level of the log, or a switch of a health check, changes no lock. */
 const HARMLESS = /^(logging|management)\./
 
@@ -26,7 +28,7 @@ export function notReadBySpring(
   const own = new Set(sections.filter((key) => !HARMLESS.test(key)))
   const files = ['spring.profiles.active', 'spring.profiles.include', 'spring.config.import']
   const more = files.filter((key) => valueAt(documents, key) !== undefined)
-  const variables = Object.keys(env).filter((name) => /^SPRING_((DATA_)?REDIS|PROFILES|CONFIG)_/.test(name))
+  const variables = Object.keys(env).filter((name) => OF_SPRING.test(name))
   return [
     ...[...own].map((key) => matters(key, OWN_SECTION)),
     ...(isOfTwoVersions(documents) ? [matters('spring.redis', OLDER)] : []),

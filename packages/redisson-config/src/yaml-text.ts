@@ -2,7 +2,8 @@ import { type Document, isNode, parseAllDocuments, visit } from 'yaml'
 import { notSet } from './variables'
 
 /** The objects that Redisson writes into each file, though they do nothing: `!<org.redisson.config.DefaultNameMapper> {}`. */
-const DOES_NOTHING = /\borg\.redisson\.(?:\w+\.)*Default\w+$/
+const DOES_NOTHING =
+  /^(?:!|tag:yaml\.org,2002:)?org\.redisson\.[a-z]+\.Default(?:(?:Name|Nat|Command)Mapper|CredentialsResolver|NettyHook|ReferenceCodecProvider)$/
 /** Stands for the `$` of a variable that is not set. */
 const MARK = '\uE000'
 const UNSET = new RegExp(`${MARK}\\{([^}]*)\\}`)

@@ -31,6 +31,14 @@ const single = (settings: object, root: object = {}) =>
   section('singleServerConfig', { address: 'redis://h:6379', ...settings }, root)
 
 describe('fromRedissonConfig()', () => {
+  for (const name of ['com.acme.org.redisson.DefaultMapper', 'org.redisson.config.DefaultPrefixNameMapper'])
+    it(`A nameMapper of another class is in notCarriedOver, also ${name}`, () => {
+      const text = `singleServerConfig: { address: "redis://h:1", nameMapper: !<${name}> { prefix: a } }`
+      expect(lost(text).map((each) => each.name)).to.deep.equal(['singleServerConfig.nameMapper'])
+      const own = text.replace(name, 'org.redisson.config.DefaultNameMapper')
+      expect(lost(own)).to.deep.equal([])
+    })
+
   it('fromRedissonConfig() takes address, credentials, database and settings of locks', () => {
     expect(options(SINGLE)).to.deep.equal({
       redis: {

@@ -39,8 +39,16 @@ describe('fromRedissonConfig() and what else stands in an application.yml', () =
   })
 
   it('A variable that Spring takes before the file is in notCarriedOver', () => {
-    const env = { SPRING_DATA_REDIS_HOST: 'other', SPRING_PROFILES_ACTIVE: 'prod', SPRING_MAIN_BANNER: 'off' }
-    expect(matters(ADDRESS, env)).to.deep.equal(['SPRING_DATA_REDIS_HOST', 'SPRING_PROFILES_ACTIVE'])
+    const names = [
+      'SPRING_DATA_REDIS_HOST',
+      'SPRING_PROFILES_ACTIVE',
+      'SPRING_APPLICATION_JSON',
+      'spring.redis.host',
+    ]
+    const env = Object.fromEntries(
+      [...names, 'SPRING_MAIN_BANNER', 'spring.datasource.url'].map((name) => [name, 'x']),
+    )
+    expect(matters(ADDRESS, env)).to.deep.equal(names)
   })
 })
 

@@ -24,6 +24,7 @@ import { newClientId } from './client-id'
 import { ConnectionReports } from './connection-reports'
 import type { Connections, Server } from './connections'
 import { ClientEvents } from './event-emitter'
+import { graceOf } from './grace'
 import { Inspection } from './inspection'
 import { PermitsOut } from './permits-out'
 import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
@@ -41,8 +42,6 @@ export interface ClientInternals {
 
 /** A renewal may wait for three WAITs: the one in flight, the one of its NOSCRIPT answer, and its own. */
 const WAITS_A_RENEWAL = 3
-/** One slow round trip. */
-const GRACE = 1_000
 const SILENT_AFTER = 3_000
 /**
  * How long a shutdown waits for what is in flight, in ms, however short its timeout is. A permit without a
@@ -117,7 +116,7 @@ export class Client {
     this.clock = clock
     this.publishCommand = publishCommand
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
-    this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
+    this.grace = graceOf(hasReplicas, options.slavesSyncTimeout)
     this.scripts = new ScriptExecutor({
       clientId: label,
       transport: internals.transport?.(transport) ?? transport,

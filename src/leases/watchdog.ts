@@ -5,6 +5,7 @@ import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { Agenda } from './agenda'
+import { FurtherClock } from './further-clock'
 import type { Lease, LossReason } from './lease'
 import { type RenewalBatch, RenewalBatches } from './renewal-batches'
 
@@ -28,8 +29,6 @@ const MAX_REPORTS_AT_ONCE = 500
 
 /** Less than this, in ms, is nothing: added to a time it may make no later one. */
 const SHORTEST = 0.001
-/** A wall clock that runs ahead of the monotonic one by more than this, in ms, was set. */
-const WALL_CLOCK_TOLERANCE = 5
 
 /** What the watchdog knows of one lease. */
 interface Watched {
@@ -59,17 +58,13 @@ interface Watched {
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
-  /** By the clock that advanced further, as are the actions: `timeAt`. */
+  private readonly furtherClock = new FurtherClock()
+  /** By the clock that advanced further, as are the actions. */
   private readonly deadlines = new Agenda<Lease>()
   private readonly actions = new Agenda<Lease>()
   private readonly interval: number
   private readonly retryAfter: number
   private readonly timer: RearmableTimer
-  /**
-   * How far the wall clock is ahead of the monotonic one, and by how much in all it was set forward, in ms.
-   */
-  private wallAhead = Number.POSITIVE_INFINITY
-  private setForward = 0
   /**
    * What was renewed before this moment is renewed again: the server that answers from now on may not have
    * it.
@@ -122,7 +117,7 @@ export class Watchdog {
     if (!entry) return
     const now = this.options.clock.now()
     if (mayBeRenewed(entry))
-      this.actions.set(lease, Math.min(this.actions.at(lease), this.timeAt(now) + within))
+      this.actions.set(lease, Math.min(this.actions.at(lease), this.furtherClock.timeAt(now) + within))
     else entry.isWantedAgain = true
     this.deadlineChanged(lease, now)
   }
@@ -139,7 +134,7 @@ export class Watchdog {
     const now = this.options.clock.now()
     this.renewedAfresh = now.monotonic
     for (const [lease, entry] of this.watched)
-      if (mayBeRenewed(entry)) this.actions.set(lease, this.timeAt(now))
+      if (mayBeRenewed(entry)) this.actions.set(lease, this.furtherClock.timeAt(now))
     this.arm()
   }
 
@@ -151,27 +146,20 @@ export class Watchdog {
   /** For a lease that was set by a command sent at this moment. */
   private nextRenewal(sent: Moment, now: Moment): number {
     const isAfresh = sent.monotonic <= this.renewedAfresh
-    return this.timeAt(now) + (isAfresh ? 0 : this.interval - this.options.clock.elapsedSince(sent))
-  }
-
-  /** A time that goes on with the clock that advances further. */
-  private timeAt({ monotonic, wall }: Moment): number {
-    const ahead = wall - monotonic
-    const jump = ahead - this.wallAhead
-    if (jump > WALL_CLOCK_TOLERANCE) this.setForward += jump
-    if (jump > WALL_CLOCK_TOLERANCE || jump < 0) this.wallAhead = ahead
-    return monotonic + this.setForward
+    return (
+      this.furtherClock.timeAt(now) + (isAfresh ? 0 : this.interval - this.options.clock.elapsedSince(sent))
+    )
   }
 
   private deadlineChanged(lease: Lease, now: Moment) {
-    this.deadlines.set(lease, this.timeAt(now) + lease.book.remaining(now))
+    this.deadlines.set(lease, this.furtherClock.timeAt(now) + lease.book.remaining(now))
     this.arm()
   }
 
   private arm() {
     if (this.watched.size === 0) return
     const { deadlines, actions, interval } = this
-    const time = this.timeAt(this.options.clock.now())
+    const time = this.furtherClock.timeAt(this.options.clock.now())
     // The timers of a machine that is suspended stand still, so it wakes before a long time has passed.
     const delay = Math.min(Math.max(1, Math.min(deadlines.next, actions.next) - time), interval)
     this.timer.setEarlier(deadlines.next <= time ? 0 : delay)
@@ -186,7 +174,11 @@ export class Watchdog {
   }
 
   private loseExpired(now: Moment) {
-    for (let lost = 0; lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= this.timeAt(now); lost++) {
+    for (
+      let lost = 0;
+      lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= this.furtherClock.timeAt(now);
+      lost++
+    ) {
       const lease = this.deadlines.first!
       if (lease.book.remaining(now) > SHORTEST) this.deadlineChanged(lease, now)
       else this.lose(lease, lease.book.deadlineReason)
@@ -203,7 +195,7 @@ export class Watchdog {
    * meanwhile.
    */
   private renewDue(moment: Moment): Lease[] {
-    const now = this.timeAt(moment)
+    const now = this.furtherClock.timeAt(moment)
     const { lockWatchdogTimeout, lockWatchdogBatchSize } = this.options
     const batches = new RenewalBatches(lockWatchdogBatchSize, this.isSlotted)
     const overdue: Lease[] = []
@@ -263,7 +255,10 @@ export class Watchdog {
             // The time counts from `sent`. The term may belong to an older grant of a longer lease.
             Object.assign(entry, { phase: 'scheduled', isFailing: false, isAlone: false })
             const now = clock.now()
-            this.actions.set(lease, entry.isWantedAgain ? this.timeAt(now) : this.nextRenewal(sent, now))
+            this.actions.set(
+              lease,
+              entry.isWantedAgain ? this.furtherClock.timeAt(now) : this.nextRenewal(sent, now),
+            )
             if (book.isAtLimit) this.update(lease)
             else this.deadlineChanged(lease, now)
           }
@@ -273,7 +268,7 @@ export class Watchdog {
         }
       },
       (error) => {
-        const now = this.timeAt(clock.now())
+        const now = this.furtherClock.timeAt(clock.now())
         const isCrossing = batch.length > 1 && isCrossSlot(error)
         const { cause } = error as Error
         const isOfOneKey = batch.length > 1 && (isKeyRefused(cause) || isHalfMoved(cause))

@@ -72,17 +72,3 @@ function memberOf(lock: unknown, what: string): Member {
 function isLock(lock: unknown): lock is Lockable {
   return typeof lock === 'object' && typeof (lock as Lockable | null)?.tryAcquire === 'function'
 }
-
-/**
- * The members in the order in which every process acquires them. The key comes first, because two processes
- * may know one server by two addresses.
- */
-export function inGlobalOrder(members: readonly Member[]): Member[] {
-  const addressOf = ({ identity }: Member) => identity?.server?.address ?? ''
-  return [...members].sort((a, b) => compare(a.key, b.key) || compare(addressOf(a), addressOf(b)))
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
-}

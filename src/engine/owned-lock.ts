@@ -197,9 +197,9 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Lo
 ): Promise<Handle | LevelOf<H> | undefined> {
   assertHasLock(lock)
   const options = asked()
-  const caller = given ?? callerOf(lock, options.threadId)
   const { client, subject } = lock
   const waitTime = client.limitOf(options.waitTime)
+  const caller = given ?? callerOf(lock, options.threadId)
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
   const entry = caller.entryToAcquire(subject.objectId)

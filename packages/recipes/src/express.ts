@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Redisson } from 'rlock'
+import { Unanswered } from './http/first-answer'
 import { HeldResponse } from './http/held-response'
 import { Idempotency, type IdempotencyKeyOptions } from './http/idempotency'
 
@@ -67,7 +68,7 @@ export function idempotencyKey(
     }
     answer().catch((error) => {
       held?.discard()
-      next(error)
+      if (!(error instanceof Unanswered)) next(error)
     })
   }
 }

@@ -34,6 +34,7 @@ interface Hooks {
 
 /** A handler that runs, and whose answer is stored before it is sent. */
 interface Running {
+  isAnswering: boolean
   readonly first: FirstAnswer
   readonly before: Headers
   readonly handled: Promise<unknown>
@@ -77,7 +78,7 @@ export function idempotencyKey(
       }
       const handled = idempotency.handle(asked, () => {
         const first = new FirstAnswer(reply.raw)
-        running.set(request, { first, before: { ...reply.getHeaders() }, handled })
+        running.set(request, { isAnswering: false, first, before: { ...reply.getHeaders() }, handled })
         resolve(undefined)
         return first.answer
       })
@@ -96,14 +97,34 @@ export function idempotencyKey(
     fastify.addHook('onSend', async (request, reply, payload) => {
       const entry = running.get(request)
       if (!entry) return payload
-      running.delete(request)
-      const body = await bytesOf(payload)
-      const headers = headersSince(entry.before, reply.getHeaders())
-      entry.first.give({ status: reply.statusCode, headers, body })
-      await entry.handled
-      return body
+      // At the end of an async handler Fastify sends again, unless the answer is out. The first one waits here, and it counts.
+      if (entry.isAnswering) return new Promise(() => {})
+      entry.isAnswering = true
+      try {
+        const body = await bytesOf(withoutResponse(reply, payload))
+        const { statusCode: status } = reply
+        entry.first.give({ status, headers: headersSince(entry.before, reply.getHeaders()), body })
+        await entry.handled
+        reply.code(status)
+        return body
+      } catch (error) {
+        entry.first.fail(error)
+        await entry.handled.catch(() => {})
+        throw error
+      } finally {
+        running.delete(request)
+      }
     })
   }
   // As fastify-plugin does: the hooks are for the scope that registers it, and not for one of its own.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}
+
+/** A Response of fetch is taken apart by Fastify behind the hooks: status, headers and body. */
+function withoutResponse(reply: Reply, payload: unknown): unknown {
+  if (Object.prototype.toString.call(payload) !== '[object Response]') return payload
+  const { status, headers, body } = payload as Response
+  reply.code(status)
+  for (const [name, value] of headers) reply.header(name, value)
+  return body
 }

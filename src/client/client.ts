@@ -241,6 +241,8 @@ export class Client {
   /** A server may go on from now on that lacks what the last one had. */
   newServer(): void {
     this.leases.renewAll()
+    // What they read on another server says nothing, and messages of this one may have come before.
+    this.queues.wakeAll()
   }
 
   answerInspector(request: string) {

@@ -117,6 +117,11 @@ export class WaitQueues {
     for (const queue of this.queues.values()) for (const waiter of [...queue.waiters]) waiter.fail(error)
   }
 
+  /** Every object that is waited for may have changed. */
+  wakeAll(): void {
+    for (const queue of this.queues.values()) queue.wake()
+  }
+
   /** Whether this process should yield to others. A try without a wait would not yield. */
   mustYield({ channel, takesTurns }: Pick<WaitTarget, 'channel' | 'takesTurns'>): boolean {
     return takesTurns && (this.options.subscriptions.channels.get(channel)?.cohort.yieldTime() ?? 0) > 0

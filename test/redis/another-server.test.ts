@@ -55,6 +55,22 @@ describe('A name that moves to another server while its old one lives on', () =>
     await entering.allInside(PROMPTLY)
   })
 
+  it('Commands that follow a subscriber wake every waiter, whose message came before (guarantee 2)', async () => {
+    const names = nameEach()
+    await closeEach(await createRedisson({ redis: old.url }), names)
+    const open = await closeEach(await createRedisson({ redis: next.url }), names)
+    const proxy = await openProxy(old)
+    const client = await createRedisson({ redis: proxy.url })
+    const entering = enterEach(client, names)
+    await isSubscribed(old)
+    proxy.pointTo(next)
+    await kill('pubsub')
+    await isSubscribed(next)
+    await open()
+    expect(await connections(old, client)).to.equal(1)
+    await entering.allInside(2 * PROMPTLY)
+  })
+
   it('A companion follows commands to another address, also without INFO (guarantee 2)', async () => {
     // Connections of plain ioredis, because they have not asked which run of a server they are connected to.
     const [commands, companion] = [connectTo(old.url), connectTo(old.url)]

@@ -42,10 +42,11 @@ export class MembersHold implements OwnedHold<MembersLevel> {
     return [...this.levels].some(({ isHeld }) => isHeld)
   }
 
-  /** Throws if a level was lost that its caller has yet to release. */
-  assertNotLost(): void {
+  /** Throws if a level was lost that its caller, or that of an entry below it, has yet to release. */
+  assertNotLost(entry: HoldEntry<MembersHold> | undefined): void {
     this.checkLive()
-    if (this.entry?.loss) throw this.entry.loss
+    const loss = this.entry?.loss ?? entry?.loss
+    if (loss) throw loss
     for (const level of this.levels) if (level.leaseTime === undefined && !isLive(level)) throw level.loss
   }
 

@@ -66,21 +66,21 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersLevel> {
   async [ACQUIRE_FOR](
     caller: Caller<MembersHold>,
     options: AcquireArguments,
-    _?: HoldEntry<MembersHold>,
+    entry?: HoldEntry<MembersHold>,
     bare?: BareLevels<MembersLevel>,
   ) {
     this.client.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
     const { objectId } = this.subject
-    caller.holdOf(objectId)?.assertNotLost()
+    caller.holdOf(objectId)?.assertNotLost(entry)
     // The members belong to the same caller, so that the function of `withLock` re-enters them.
     const collect = () => this[COLLECT](options)
     const level = await (thread ? processState.threads.run(thread, collect) : collect())
     if (!level) return undefined
     try {
       // The members may have told of a loss just now. That ends the hold of before.
-      caller.holdOf(objectId)?.assertNotLost()
+      caller.holdOf(objectId)?.assertNotLost(entry)
     } catch (error) {
       abandon(level)
       throw error

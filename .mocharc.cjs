@@ -8,5 +8,6 @@ module.exports = {
   retries: process.env.RLOCK_TEST_REPEAT ? 1 : 0,
   'forbid-only': true,
   parallel: true,
-  jobs: 4,
+  // Most files wait for leases and failovers, so that two cores run six of them.
+  jobs: 6,
 }

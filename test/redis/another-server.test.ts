@@ -55,7 +55,7 @@ describe('A name that moves to another server while its old one lives on', () =>
     await entering.allInside(PROMPTLY)
   })
 
-  it('Commands that follow a subscriber wake every waiter, whose message came before (guarantee 2)', async () => {
+  it('Commands that follow a subscriber wake every waiter (guarantee 2)', async () => {
     const names = nameEach()
     await closeEach(await createRedisson({ redis: old.url }), names)
     const open = await closeEach(await createRedisson({ redis: next.url }), names)

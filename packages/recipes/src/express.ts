@@ -23,8 +23,8 @@ export type ExpressMiddleware = (
 
 /**
  * A middleware for requests with the header `Idempotency-Key`, behind the one that parses the body. The first POST or PATCH with
- * a key runs, and its answer is stored before it is sent; the next ones with that key get the stored answer. An answer of 500 or
- * more is not stored.
+ * a key runs, and its answer is stored before it is sent; the next ones with that key get the stored answer. An answer of 429, or
+ * of 500 or more, is not stored.
  *
  * 400: no key where one is required, or a malformed one. 409: the first request is in progress. 422: the key was used for another
  * request: another method, URL or body.
@@ -51,15 +51,7 @@ export function idempotencyKey(
       return held.answer
     }
     const answer = async () => {
-      const { method, originalUrl: url = request.url, headers, body } = request
-      const asked = {
-        method,
-        url,
-        header: headers['idempotency-key'],
-        body,
-        scope: idempotency.scopeOf(request),
-      }
-      const handled = await idempotency.handle(asked, run)
+      const handled = await idempotency.handleParsed(request, run)
       if (!handled) return next()
       if (held) return held.send()
       response.statusCode = handled.answer.status

@@ -12,6 +12,7 @@ export interface FastifyRequestPart {
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: unknown
+  readonly raw?: { readonly readableDidRead?: boolean }
 }
 
 /** The part of a reply of Fastify that matters here. */
@@ -43,7 +44,8 @@ interface Running {
 /**
  * A plugin for requests with the header `Idempotency-Key`, for the routes that are registered behind it in the same scope. The
  * first POST or PATCH with a key runs, and its answer is stored before it is sent; the next ones with that key get the stored
- * answer. An answer of 500 or more is not stored.
+ * answer. An answer of 429, or
+ * of 500 or more, is not stored.
  *
  * 400: no key where one is required, or a malformed one. 409: the first request is in progress. 422: the key was used for another
  * request: another method, URL or body.
@@ -67,16 +69,8 @@ export function idempotencyKey(
 
   /** Resolves with how the request is answered in place of its handler; undefined: the handler runs. */
   function begin(request: FastifyRequestPart, reply: Reply): Promise<Handled | undefined> {
-    const { method, url, headers, body } = request
     return new Promise((resolve, reject) => {
-      const asked = {
-        method,
-        url,
-        header: headers['idempotency-key'],
-        body,
-        scope: idempotency.scopeOf(request),
-      }
-      const handled = idempotency.handle(asked, () => {
+      const handled = idempotency.handleParsed(request, () => {
         const first = new FirstAnswer(reply.raw)
         running.set(request, { isAnswering: false, first, before: { ...reply.getHeaders() }, handled })
         resolve(undefined)

@@ -16,7 +16,8 @@ export interface HonoContextPart {
 
 /**
  * A middleware for requests with the header `Idempotency-Key`. The first POST or PATCH with a key runs, and its answer is stored
- * before it is sent; the next ones with that key get the stored answer. An answer of 500 or more is not stored.
+ * before it is sent; the next ones with that key get the stored answer. An answer of 429, or
+ * of 500 or more, is not stored.
  *
  * 400: no key where one is required, or a malformed one. 409: the first request is in progress. 422: the key was used for another
  * request: another method, URL or body.
@@ -38,8 +39,8 @@ export function idempotencyKey(
     const { method, url } = req
     const header = req.header('idempotency-key')
     // Only a request with a key is read here.
-    const body = header === undefined ? '' : new Uint8Array(await req.arrayBuffer())
-    const asked = { method, url, header, body, scope: idempotency.scopeOf(context) }
+    const bytes = header === undefined ? '' : new Uint8Array(await req.arrayBuffer())
+    const asked = { method, url, header, body: () => bytes, scope: idempotency.scopeOf(context) }
     const handled = await idempotency.handle(asked, async () => {
       await next()
       const { status, headers } = context.res

@@ -1,6 +1,6 @@
 import type { Redisson } from 'rlock'
 import { type Answer, headersSince } from './http/answer'
-import { Idempotency, type IdempotencyKeyOptions } from './http/idempotency'
+import { Idempotency, type IdempotencyKeyOptions, Unstored } from './http/idempotency'
 
 export type { IdempotencyKeyOptions }
 
@@ -15,6 +15,9 @@ export interface NestRequestPart {
 
 /** The part of a response that matters here: that of Express and of Fastify have it. */
 interface ResponsePart {
+  readonly headersSent?: boolean
+  /** That of Node, in one of Fastify. */
+  readonly raw?: { readonly headersSent: boolean }
   statusCode: number
   getHeaders(): Record<string, number | string | string[] | undefined>
   header(name: string, value: unknown): unknown
@@ -38,8 +41,8 @@ export interface NestIdempotencyInterceptor {
 /**
  * An interceptor for requests with the header `Idempotency-Key`, on Express and on Fastify. The first POST or PATCH with a key
  * runs, and its result is stored before it is sent; the next ones with that key get the stored result. An HttpException below
- * 500 is a result, too; other errors are not stored. Results are stored as JSON. Not for handlers that send their answer by
- * `@Res()`.
+ * 500, but for 429, is a result, too; other errors are not stored. Results are stored as JSON: a handler that returns a
+ * StreamableFile or a Buffer is answered 500. Not for handlers that send their answer by `@Res()`: it is not stored.
  *
  * 400: no key where one is required, or a malformed one. 409: the first request is in progress. 422: the key was used for another
  * request: another method, URL or body.
@@ -63,18 +66,12 @@ export function idempotencyKey(
       if (context.getType() !== 'http') return next.handle()
       const http = context.switchToHttp()
       const [request, response] = [http.getRequest(), http.getResponse()]
-      const { method, originalUrl: url = request.url, headers, body } = request
-      const asked = {
-        method,
-        url,
-        header: headers['idempotency-key'],
-        body,
-        scope: idempotency.scopeOf(request),
-      }
       let result: { readonly value: unknown } | { readonly error: unknown } | undefined
-      const handled = await idempotency.handle(asked, async () => {
+      const handled = await idempotency.handleParsed(request, async () => {
         const before = { ...response.getHeaders() }
         result = await resultOf(next.handle())
+        // With @Res() the handler has sent an answer by itself, which is not known here.
+        if ((response.raw ?? response).headersSent) throw new Unstored(NOT_SEEN)
         const { status, value } =
           'error' in result ? answered(result.error) : { status: response.statusCode, ...result }
         return { status, headers: headersSince(before, response.getHeaders()), body: bytesOfJson(value) }
@@ -87,6 +84,8 @@ export function idempotencyKey(
     },
   }
 }
+
+const NOT_SEEN: Answer = { status: 200, headers: [], body: Buffer.alloc(0) }
 
 /** The last value of an observable, or its error. */
 function resultOf(values: Values): Promise<{ readonly value: unknown } | { readonly error: unknown }> {
@@ -114,7 +113,13 @@ function answered(error: unknown): { readonly status: number; readonly value: un
 }
 
 function bytesOfJson(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value) ?? '')
+  const { getStream, pipe } = Object(value)
+  const text = JSON.stringify(value)
+  if (value instanceof Uint8Array || getStream || pipe || (value !== undefined && text === undefined))
+    throw new TypeError(
+      `The handler has returned a ${value?.constructor.name}. idempotencyKey() stores what JSON can hold: leave such routes out.`,
+    )
+  return Buffer.from(text ?? '')
 }
 
 function replayed(response: ResponsePart, { status, headers, body }: Answer): unknown {

@@ -93,7 +93,7 @@ const startHono: Start = async (redisson, handlers, options) => {
   const { Hono } = require('hono')
   const app = new Hono()
   // biome-ignore lint/suspicious/noExplicitAny: see above.
-  app.onError((_: unknown, c: any) => c.text('broken', 500))
+  app.onError((error: any, c: any) => error.getResponse?.() ?? c.text('broken', 500))
   app.use(ofHono(redisson, options))
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   app.post('/pay', async (c: any) => {

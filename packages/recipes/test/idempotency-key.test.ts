@@ -3,8 +3,9 @@ import { expect } from 'chai'
 import type { Redisson } from 'rlock'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { killPrograms, Program } from '../../../test/kit/program'
+import { closeProxies, openProxy } from '../../../test/kit/proxies'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
-import { NO_PROCESS, skipInMemory } from '../../../test/kit/stand-in'
+import { NO_PROCESS, NO_USERS, skipInMemory } from '../../../test/kit/stand-in'
 import { idempotencyKey as express } from '../src/express'
 import { idempotencyKey as fastify } from '../src/fastify'
 import { idempotencyKey as hono } from '../src/hono'
@@ -58,6 +59,7 @@ for (const [framework, start] of Object.entries(APPS))
     afterEach(async () => {
       await Promise.all(apps.splice(0).map((app) => app.close()))
       await closeAll()
+      await closeProxies()
     })
 
     const handlers: Handlers = {
@@ -73,8 +75,8 @@ for (const [framework, start] of Object.entries(APPS))
       },
     }
 
-    async function open(options = {}): Promise<string> {
-      const redisson = await createRedisson()
+    async function open(options = {}, client?: Redisson): Promise<string> {
+      const redisson = client ?? (await createRedisson())
       redisson.on('error', () => {})
       const app = await start(redisson, handlers, options)
       apps.push(app)
@@ -141,17 +143,16 @@ for (const [framework, start] of Object.entries(APPS))
       expect(runs).to.equal(2)
     })
 
-    it(`${framework}: an answer below 500 is stored, and one of 500 or more is tried again`, async () => {
+    it(`${framework}: an answer is stored, and one of 429 or of 500 or more is tried again`, async () => {
       const url = await open()
       const patch = { method: 'PATCH', path: '/status' }
-      status = 503
-      expect((await send(url, key, patch)).status).to.equal(503)
+      for (status of [503, 429]) expect((await send(url, key, patch)).status).to.equal(status)
       status = 402
       const declined = await send(url, key, patch)
       expect(declined).to.deep.include({ status: 402, text: '{"status":402}', run: 'status' })
       status = 503
       expect(await send(url, key, patch)).to.deep.equal(declined)
-      expect(runs).to.equal(2)
+      expect(runs).to.equal(3)
     })
 
     it(`${framework}: a handler that throws stores nothing`, async () => {
@@ -201,6 +202,23 @@ for (const [framework, start] of Object.entries(APPS))
       expect(await first)
         .to.include({ status: 500 })
         .and.not.include({ text: '{"run":1}' })
+    })
+
+    it(`${framework}: while Redis is away the answer is 503, and names no client and no address`, async function () {
+      skipInMemory(this, NO_USERS)
+      const proxy = await openProxy(await sharedStandalone())
+      const client = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300 })
+      const url = await open({}, client)
+      proxy.refuse()
+      proxy.cut()
+      const { status, text } = await send(url, key)
+      expect(status).to.equal(503)
+      expect(text)
+        .to.include('cannot be reached')
+        .and.not.match(/client [0-9a-f]|127\.0\.0\.1/)
+      await proxy.accept()
+      await waitUntil('it runs', async () => (await send(url, key)).status === 201)
+      expect(runs).to.equal(1)
     })
 
     it(`${framework}: the answer is kept as long as the options say`, async () => {

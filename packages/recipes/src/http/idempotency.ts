@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { InFlightError, KeyReusedError, once } from '@rlock/recipes'
-import { Redisson } from 'rlock'
+import { Redisson, RedisUnavailableError } from 'rlock'
 import { checkOptions, optionsReader, positive } from 'rlock/internal'
 import { ANSWERS, type Answer, problem } from './answer'
+import { type ParsedRequest, parsedBody } from './parsed-request'
+import { StoreUnavailable } from './store-unavailable'
 
 /** Options of `idempotencyKey()`. */
 export interface IdempotencyKeyOptions<Request> {
@@ -34,7 +36,8 @@ export interface Asked {
   readonly url: string | undefined
   /** The header Idempotency-Key. */
   readonly header: string | readonly string[] | undefined
-  readonly body: unknown
+  /** Asked for only where there is a key. */
+  body(): unknown
   readonly scope: string
 }
 
@@ -45,7 +48,7 @@ export interface Handled {
 }
 
 /** An answer that is not stored, so that the request can be tried again. */
-class Unstored {
+export class Unstored {
   constructor(readonly answer: Answer) {}
 }
 
@@ -103,6 +106,19 @@ export class Idempotency<Request> {
     return scope ? scope(request) : String(this.authorization(request) ?? '')
   }
 
+  /** `handle()`, for a request with a body that is parsed. */
+  async handleParsed(
+    request: Request & ParsedRequest,
+    run: () => Promise<Answer>,
+  ): Promise<Handled | undefined> {
+    const { method, originalUrl: url = request.url, headers } = request
+    const scope = this.scopeOf(request)
+    return await this.handle(
+      { method, url, header: headers['idempotency-key'], body: () => parsedBody(request), scope },
+      run,
+    )
+  }
+
   /** Runs the handler, or says with what the request is answered in its place. Undefined: the request passes. */
   async handle(asked: Asked, run: () => Promise<Answer>): Promise<Handled | undefined> {
     const { method, url, header, body, scope } = asked
@@ -112,24 +128,32 @@ export class Idempotency<Request> {
     const key = quoted ?? bare
     if (key === undefined || key.length > LONGEST_KEY) return { first: false, answer: MALFORMED }
     const { redisson, keep, waitTime } = this
-    const fingerprint = hash(method, url ?? '', textOf(body))
+    const fingerprint = hash(method, url ?? '', textOf(body()))
     const options = { keep, waitTime, fingerprint, codec: ANSWERS }
+    let ofHandler: unknown
+    const running = () =>
+      stored(run).catch((error) => {
+        ofHandler = error
+        throw error
+      })
     try {
-      const { first, value } = await once(redisson, `http:${hash(scope, key)}`, () => stored(run), options)
+      const { first, value } = await once(redisson, `http:${hash(scope, key)}`, running, options)
       return { first, answer: value }
     } catch (error) {
       if (error instanceof Unstored) return { first: true, answer: error.answer }
+      if (error === ofHandler) throw error
       if (error instanceof InFlightError) return { first: false, answer: IN_FLIGHT }
       if (error instanceof KeyReusedError) return { first: false, answer: REUSED }
+      if (error instanceof RedisUnavailableError) throw new StoreUnavailable(error)
       throw error
     }
   }
 }
 
-/** A fault of the server may be gone with the next try. */
+/** A fault of the server, or a rate limit, may be gone with the next try. */
 async function stored(run: () => Promise<Answer>): Promise<Answer> {
   const answer = await run()
-  if (answer.status >= 500) throw new Unstored(answer)
+  if (answer.status >= 500 || answer.status === 429) throw new Unstored(answer)
   return answer
 }
 

@@ -53,6 +53,8 @@ export class Candidate implements Election {
 
   async lead(work: (leadership: Leadership) => unknown): Promise<void> {
     if (typeof work !== 'function') throw new TypeError('lead expects a function')
+    if (this.options.candidate === false)
+      throw new TypeError('lead() is for candidates: `candidate` is false')
     this.leading++
     try {
       await this.leadInTurn(work)
@@ -115,6 +117,8 @@ export class Candidate implements Election {
     const sources = options.signal ? [client.closing, options.signal] : [client.closing]
     const stops = sources.map((source) => onAbort(source, () => ending.abort(source.reason)))
     for (const source of sources) if (source.aborted) ending.abort(source.reason)
+    if (options.candidate === false && !signal.aborted)
+      await new Promise<void>((resolve) => void onAbort(signal, resolve))
     while (!signal.aborted) {
       try {
         // The client may have a waitTime, which is not for candidates.

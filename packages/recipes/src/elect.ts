@@ -21,12 +21,14 @@ import type { Election, ElectOptions } from './election'
  * ```
  */
 export function elect(redisson: Redisson, name: string, options: ElectOptions = {}): Election {
-  checkOptions(options, ['signal', 'label', 'onElected'])
-  const { label, onElected, signal } = options
+  checkOptions(options, ['signal', 'label', 'onElected', 'candidate'])
+  const { label, onElected, signal, candidate } = options
   readSignal({ signal })
   if (label !== undefined && typeof label !== 'string') throw new TypeError('label must be a string')
   if (onElected !== undefined && typeof onElected !== 'function')
     throw new TypeError('onElected must be a function')
+  if (candidate !== undefined && typeof candidate !== 'boolean')
+    throw new TypeError('candidate must be a boolean')
   return new Candidate(redisson, name, options)
 }
 

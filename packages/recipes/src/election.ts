@@ -10,6 +10,11 @@ export interface ElectOptions {
    * @default the label of the client, or `<host>:<pid>`
    */
   label?: string | undefined
+  /**
+   * false: it only looks, by `leader()` and `observe()`, and never leads.
+   * @default true
+   */
+  candidate?: boolean | undefined
   /** Called each time it is elected. What it throws is raised as the event `error`. */
   onElected?: ((leadership: Leadership) => unknown) | undefined
 }
@@ -26,6 +31,7 @@ export interface Election {
    *
    * If `work` throws while it leads, the candidacy ends: the call rejects with that error, and another candidate leads. An error
    * after the signal has aborted is ignored.
+   * @throws TypeError where `candidate` is false.
    */
   lead(work: (leadership: Leadership) => unknown): Promise<void>
   /** Who leads now, in any process, in Java too; undefined: no one does. Asks the primary. */

@@ -20,7 +20,7 @@ export interface OnceOptions<T> {
   waitTime?: number | undefined
   /** Called with what `fn` throws. What it returns is stored and returned in place of a value; undefined: nothing is stored. */
   storeError?: ((error: unknown) => T | undefined) | undefined
-  /** @default JSON; undefined stays undefined */
+  /** @default JSON: a Date becomes a string, a Map becomes {}; undefined stays undefined */
   codec?: Codec<T> | undefined
 }
 
@@ -50,9 +50,12 @@ const readWait = optionsReader<{ waitTime?: number | undefined }>(['waitTime'])
  * key while `fn` runs, so `fn` may take any time. The value is stored for `keep` ms, and only if the key is still the
  * caller's: a caller that lost it overwrites nothing. If the process dies, or `fn` throws, the next caller runs.
  *
+ * A value that cannot be encoded rejects, after `fn` has run, and is not stored.
+ *
  * A process may die after `fn` has had its effect and before the value is stored, and then the next caller runs `fn` again.
  *
  * The core's `runOnce` is for jobs at a tick: it keeps no value, and the others do not wait.
+ * @throws TypeError for a value that JSON, or the codec, has no text for.
  * @throws {@link InFlightError} when another call with this key did not end within `waitTime`.
  * @throws {@link KeyReusedError} when the stored value has another fingerprint.
  * @throws LockLostError when the key was lost while `fn` ran. Its `result` is what `fn` returned.
@@ -98,6 +101,10 @@ export async function once<T>(
   try {
     value = await resultOf(fn, task, storeError)
     text = codec.encode(value)
+    if (typeof text !== 'string')
+      throw new TypeError(
+        `once stores text, and its codec (JSON by default) has none for this ${typeof value}`,
+      )
   } catch (error) {
     // The caller gets this error. If the release fails, too, it goes on in the background.
     await lease.release().catch(() => {})

@@ -121,6 +121,19 @@ describe('once', () => {
     expect(await next).to.deep.equal({ first: true, value: 'second' })
   })
 
+  it('A value without a text of JSON, or of the codec, rejects and is not stored; undefined is', async () => {
+    for (const value of [() => 1, Symbol('x'), { toJSON: () => undefined }]) {
+      const error = await rejection(once(redisson, key, () => value as unknown, KEEP))
+      expect(error).to.be.instanceOf(TypeError)
+      expect(error.message).to.include('once stores text')
+    }
+    const codec = { encode: () => 3 as never, decode: Number }
+    expect(await rejection(once(redisson, key, () => 3, { ...KEEP, codec }))).to.be.instanceOf(TypeError)
+    expect(await redis.exists(redisKey(key))).to.equal(0)
+    for (const first of [true, false])
+      expect(await once(redisson, key, () => undefined, KEEP)).to.deep.equal({ first, value: undefined })
+  })
+
   it('storeError decides what is stored in place of an error', async () => {
     const storeError = (error: unknown) => ((error as Error).message === 'declined' ? 'no money' : undefined)
     const run = (message: string) =>

@@ -16,7 +16,7 @@ import type { Election, ElectOptions } from './election'
  * @example
  * ```ts
  * import { elect } from '@rlock/recipes'
- * const election = elect(redisson, 'scheduler', { signal: stopping })
+ * const election = elect(redisson, 'scheduler', { signal: stopping.signal })
  * await election.lead(async ({ term, signal }) => schedule(term, signal))
  * ```
  */

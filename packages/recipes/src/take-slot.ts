@@ -41,6 +41,9 @@ const readOptions = optionsReader<TakeSlotOptions>(['signal'])
  * The watchdog renews the number while its process lives. The number of a dead process is free after `lockWatchdogTimeout`. No
  * two callers have the same number, with the guarantees of a lock: listen to `signal`.
  *
+ * `shutdown()` of the client waits for `release()`, and leaves a number that is not released to its lease. Give one name the
+ * same `count` everywhere.
+ *
  * Rejects as `acquire()` of a lock does.
  * @throws RangeError for a `count` that is not from 1 to 10,000.
  * @example

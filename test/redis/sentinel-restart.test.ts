@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { stayWithSentinels } from '../../src/redis/connect/ioredis-internals'
+import { stayWithSentinels } from '../../src/redis/connect/sentinels'
 import { systemClock } from '../../src/util/clock'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
@@ -142,6 +142,31 @@ describe('Behind sentinels that were away for a while', () => {
     expect(redis.stream.remotePort).to.equal(old.port)
     const primary = await replacePrimary()
     switched.open()
+    await waitUntil('it has left the old primary', () => redis.stream.remotePort === primary.port, PROMPTLY)
+  })
+
+  it('A connection that is idle learns of sentinels at new addresses, and hears from them', async () => {
+    const redis = track(
+      new Redis({
+        sentinels: setup.sentinels.map(addressOf),
+        name: setup.name,
+        failoverDetector: true,
+        lazyConnect: true,
+      }),
+    )
+    let asked = 0
+    stayWithSentinels(redis, {
+      ...systemClock,
+      after: (ms, callback) =>
+        systemClock.after(ms / 5, () => {
+          asked++
+          callback()
+        }),
+    })
+    await redis.connect()
+    await waitUntil('it has asked all that it knew from the start', () => asked === 3)
+    await setup.replaceSentinels()
+    const primary = await replacePrimary()
     await waitUntil('it has left the old primary', () => redis.stream.remotePort === primary.port, PROMPTLY)
   })
 })

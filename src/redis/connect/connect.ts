@@ -6,7 +6,8 @@ import { withTimeout } from '../../util/timeout'
 import { classify, isReplyError, withoutSecrets } from '../reply/errors'
 import type { RedisTarget } from '../target/target'
 import { addressOf } from './cluster-nodes'
-import { primaryNamed, SelectRefusedError } from './ioredis-internals'
+import { SelectRefusedError } from './ioredis-internals'
+import { primaryNamed } from './sentinels'
 
 /** In ms. */
 const LOOK_AGAIN = 250

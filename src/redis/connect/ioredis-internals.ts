@@ -1,11 +1,9 @@
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import { outsideRequests } from '../../util/async-context'
-import type { Clock } from '../../util/clock'
-import { random } from '../../util/random'
 import { isReplyError } from '../reply/errors'
 import type { AskedWhenOpening } from '../target/ask-when-opening'
 
-// All that the client's own connections need of ioredis beyond its public events and options. Methods are
+// All that the client's own connections need of ioredis beyond its public events and options, but for sentinels.ts. Methods are
 // replaced on connections of the client only, never on a prototype and never on an instance of the caller,
 // whose own hooks are in `target/ioredis-instance.ts`. What happens where another version of ioredis differs:
 //
@@ -14,7 +12,6 @@ import type { AskedWhenOpening } from '../target/ask-when-opening'
 // | `select`, `info` | a connection is used only in its database | create() refuses it: `runIds` |
 // | `flushQueue` | calls that wait for a connection learn why it was refused | they learn that it was closed |
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
-// | `connector.resolve` | a primary may be replaced while no sentinel is connected | a connection may stay on the old one |
 // | `connector.connect`, `condition.auth` | a connection asks for credentials and TLS options that change | the first connection fails |
 // | `duplicate`, `cluster` | a node that was reset or cut off would tell its map of slots | its map is used |
 // | the same | a node without a host in the map of slots is at the host of the connection | it is not found |
@@ -26,16 +23,16 @@ import type { AskedWhenOpening } from '../target/ask-when-opening'
 type Method = (...args: unknown[]) => Promise<unknown>
 
 /** The part of ioredis that opens sockets. */
-interface Connector {
+export interface Connector {
   /** False once `disconnect()` was called. */
   connecting: boolean
   connect: Method
   connectToSentinel?(endpoint: unknown, options?: object): Redis
-  /** Asks the sentinel at this endpoint for the primary. */
+  /** Asks the sentinel at this endpoint for the primary, and for the other sentinels. */
   resolve?(endpoint: unknown): Promise<Primary | null>
 }
 
-interface Primary {
+export interface Primary {
   readonly host: string
   readonly port: number
 }
@@ -55,21 +52,9 @@ export class SelectRefusedError extends Error {
 const INFO_REFUSED = /\bNOPERM\b|unknown (sub)?command|not (allowed|permitted|support)|disabled/i
 const NEEDS_NO_PASSWORD = /no password is set|without any password configured for the default user/
 
-/**
- * Of the connections that listen to sentinels. A firewall may drop such a quiet connection, which nothing but
- * the system notices.
- */
-const LISTENING = {
-  retryStrategy: () => 500 + 500 * random(),
-  maxRetriesPerRequest: null,
-  keepAlive: 10_000,
-} as const satisfies RedisOptions
-/** Sentinels tell each other every 2 s which primary they know, in ms. */
-const SENTINEL_HAS_HEARD = 5_000
-
 const CUT_OFF = new Error('Failed to refresh slots: the node says that its cluster is down')
 
-const ignore = () => {}
+export const ignore = () => {}
 /**
  * The run id of the server of each connection that was ready, and so passed the check; undefined if INFO was
  * not sent or was refused. A connection that is ready and not here has an ioredis that does not let its
@@ -167,44 +152,6 @@ export function logIn(redis: Redis): Redis {
       return logIn(sentinel)
     }
   return redis
-}
-
-const primaries = new WeakMap<Redis, Primary | null>()
-
-/** The address of the primary that a sentinel told to this connection last. */
-export function primaryNamed(redis: Redis): string | undefined {
-  const primary = primaries.get(redis)
-  return primary ? `${primary.host}:${primary.port}` : undefined
-}
-
-/**
- * Keeps a connection subscribed at the sentinels after these have restarted. ioredis subscribes once, when it
- * connects. A switch may have been announced before a subscription, and the sentinel that told the primary
- * may not have heard of it. So each sentinel is asked for the primary, once it must have heard.
- */
-export function stayWithSentinels(redis: Redis, clock: Clock): void {
-  const { connector } = redis as unknown as { connector: Connector }
-  const [open, resolve] = [connector.connectToSentinel?.bind(connector), connector.resolve?.bind(connector)]
-  if (!open || !resolve) return
-  let connectedTo: Primary | null
-  connector.resolve = async (endpoint) => {
-    connectedTo = await resolve(endpoint)
-    primaries.set(redis, connectedTo)
-    return connectedTo
-  }
-  const compare = async (endpoint: unknown) => {
-    const { stream } = redis
-    const primary = await resolve(endpoint).catch(ignore)
-    if (!primary || redis.stream !== stream || redis.status !== 'ready') return
-    if (primary.host !== connectedTo?.host || primary.port !== connectedTo.port) redis.disconnect(true)
-  }
-  connector.connectToSentinel = (endpoint, options) => {
-    // Only the connections that listen have options.
-    if (!options) return open(endpoint)
-    const listening = open(endpoint, { ...options, ...LISTENING })
-    listening.on('ready', () => clock.after(SENTINEL_HAS_HEARD, () => compare(endpoint)))
-    return listening
-  }
 }
 
 function askWhenOpening(redis: Redis, connector: Connector, asked: AskedWhenOpening) {

@@ -2,7 +2,8 @@ import { Redis, type RedisOptions } from 'ioredis'
 import { systemClock } from '../../util/clock'
 import type { RedisTarget } from '../target/target'
 import { connectionOptions } from './connection-options'
-import { checkDatabase, logIn, openSocketsOutsideRequests, stayWithSentinels } from './ioredis-internals'
+import { checkDatabase, logIn, openSocketsOutsideRequests } from './ioredis-internals'
+import { stayWithSentinels } from './sentinels'
 
 /** Options of a connection whose commands must not be sent again on another connection. */
 export const NO_RESENDING = {

@@ -13,7 +13,7 @@ const CLUSTER_BUS_OFFSET = 10_000
 // whose proxy refuses, must not be given to a neighbour meanwhile.
 const BLOCKS = 12
 const BLOCK_SIZE = Math.floor((HIGHEST - LOWEST + 1) / BLOCKS)
-const MOST_WORKERS = 4
+const MOST_WORKERS = 6
 const { MOCHA_WORKER_ID } = process.env
 /** The processes of one parallel run are apart for sure, other processes most likely. */
 const OWN =

@@ -1,4 +1,5 @@
 import { type Address, describeAddress, sameAddress } from './address'
+import { freePorts } from './free-ports'
 import type { Machine } from './machine'
 import { onMachine } from './on-machine'
 import { type RedisNode, startNode } from './redis-node'
@@ -24,6 +25,8 @@ export interface SentinelSetup {
   killPrimary(): Promise<Address>
   /** Waits until the sentinels have settled on another primary than this one. */
   waitForNewPrimary(old: Address): Promise<void>
+  /** Replaces each sentinel by another one at a new port, one after the other. */
+  replaceSentinels(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -81,27 +84,30 @@ async function startSentinels(
   [primary, ...replicas]: readonly RedisNode[],
   downAfter: number,
 ): Promise<RedisNode[]> {
-  const config = [
-    `sentinel monitor ${NAME} ${primary!.host} ${primary!.port} 2`,
-    `sentinel down-after-milliseconds ${NAME} ${downAfter}`,
-    `sentinel failover-timeout ${NAME} 3000`,
-    `sentinel parallel-syncs ${NAME} ${Math.max(1, replicas.length)}`,
-  ]
+  const config = sentinelConfig(primary!, replicas.length, downAfter)
   const sentinels = await Promise.all(
     ports.map((port) => startNode(machine, port, { mode: 'sentinel', config })),
   )
-  for (const sentinel of sentinels) {
-    await waitUntil(`the sentinel at ${describeAddress(sentinel)} knows everybody`, () =>
-      withClient(sentinel, async (client) => {
-        const master = fields(await client.call('SENTINEL', 'MASTER', NAME))
-        return (
-          master.get('num-slaves') === String(replicas.length) &&
-          master.get('num-other-sentinels') === String(SENTINELS - 1)
-        )
-      }),
-    )
-  }
+  for (const sentinel of sentinels) await knows(sentinel, replicas.length, SENTINELS - 1)
   return sentinels
+}
+
+const sentinelConfig = ({ host, port }: Address, replicas: number, downAfter: number) => [
+  `sentinel monitor ${NAME} ${host} ${port} 2`,
+  `sentinel down-after-milliseconds ${NAME} ${downAfter}`,
+  `sentinel failover-timeout ${NAME} 3000`,
+  `sentinel parallel-syncs ${NAME} ${Math.max(1, replicas)}`,
+]
+
+function knows(sentinel: Address, replicas: number, others: number): Promise<void> {
+  return waitUntil(`the sentinel at ${describeAddress(sentinel)} knows everybody`, () =>
+    withClient(sentinel, async (client) => {
+      const master = fields(await client.call('SENTINEL', 'MASTER', NAME))
+      return (
+        master.get('num-slaves') === String(replicas) && master.get('num-other-sentinels') === String(others)
+      )
+    }),
+  )
 }
 
 class StartedSentinelSetup implements SentinelSetup {
@@ -110,7 +116,7 @@ class StartedSentinelSetup implements SentinelSetup {
   constructor(
     private readonly machine: Machine,
     readonly nodes: readonly RedisNode[],
-    readonly sentinels: readonly RedisNode[],
+    readonly sentinels: RedisNode[],
   ) {}
 
   async primary(): Promise<Address> {
@@ -154,9 +160,35 @@ class StartedSentinelSetup implements SentinelSetup {
     })
   }
 
+  async replaceSentinels(): Promise<void> {
+    const { sentinels, machine, nodes } = this
+    const config = sentinelConfig(await this.primary(), nodes.length - 1, 1_000)
+    // They do not forget the ones that are gone: that takes a reset, and ten seconds until the replicas are found.
+    for (const old of [...sentinels]) {
+      const [port] = await freePorts(1)
+      const added = await startNode(machine, port!, { mode: 'sentinel', config })
+      for (const each of sentinels) {
+        await hasHeardOf(each, added)
+        await hasHeardOf(added, each)
+      }
+      sentinels.push(added)
+      sentinels.splice(sentinels.indexOf(old), 1)
+      await old.kill()
+    }
+  }
+
   stop(): Promise<void> {
     return this.machine.close()
   }
+}
+
+function hasHeardOf(sentinel: Address, other: Address): Promise<void> {
+  return waitUntil(`${describeAddress(sentinel)} has heard of ${describeAddress(other)}`, () =>
+    withClient(sentinel, async (client) => {
+      const known = (await client.call('SENTINEL', 'SENTINELS', NAME)) as unknown[]
+      return known.some((each) => fields(each).get('port') === String(other.port))
+    }),
+  )
 }
 
 function primaryKnownTo(sentinel: Address): Promise<Address> {

@@ -1,4 +1,4 @@
-import { type Document, isNode, parseAllDocuments, visit } from 'yaml'
+import { type Document, isNode, isScalar, parseAllDocuments, visit } from 'yaml'
 import { notSet } from './variables'
 
 /** The objects that Redisson writes into each file, though they do nothing: `!<org.redisson.config.DefaultNameMapper> {}`. */
@@ -29,8 +29,15 @@ function contentOf(document: Document.Parsed): unknown {
       `the Redisson configuration is not YAML (${error.code}, line ${error.linePos?.[0].line ?? '?'})`,
     )
   visit(document, {
-    Pair: (_, { value }) =>
-      isNode(value) && value.tag !== undefined && DOES_NOTHING.test(value.tag) ? visit.REMOVE : undefined,
+    Pair: (_, { key, value }) => {
+      // `{ database:3 }` is a key without a value. The key may hold a password, so no error names it.
+      if (value === null && isScalar(key) && String(key.value).includes(':'))
+        throw new TypeError(
+          'the Redisson configuration has a key without a value that contains a colon: write a blank after the colon',
+        )
+      const doesNothing = isNode(value) && value.tag !== undefined && DOES_NOTHING.test(value.tag)
+      return doesNothing ? visit.REMOVE : undefined
+    },
     Scalar: (_, scalar) => {
       if (scalar.value === null) return
       const text = scalar.source ?? String(scalar.value)

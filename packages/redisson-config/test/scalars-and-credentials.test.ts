@@ -91,6 +91,11 @@ describe('fromRedissonConfig() refuses with the documented error (V20)', () => {
     ],
     ['a password of Spring Cloud', 'spring.data.redis.password: "{cipher}s3cret"', /decrypts/],
     ['port 0', { singleServerConfig: { address: 'redis://h:0' } }, /address/],
+    [
+      'a blank that is missing',
+      'singleServerConfig: {address: "redis://h:1", password:s3cret}',
+      /key without a value/,
+    ],
     ['an alias to nothing', 'singleServerConfig: *s3cret', /not YAML/],
     [
       'aliases that grow',

@@ -3,10 +3,10 @@ import { outsideRequests } from '../../util/async-context'
 import { isReplyError } from '../reply/errors'
 import type { AskedWhenOpening } from '../target/ask-when-opening'
 
-// All that the client's own connections need of ioredis beyond its public events and options; sentinels.ts has
-// what Sentinel needs. Methods are replaced on connections of the client only, never on a prototype and never
-// on an instance of the caller, whose own hooks are in `target/ioredis-instance.ts`. What happens where another
-// version of ioredis differs:
+// All that the client's own connections need of ioredis beyond its public events and options; sentinels.ts
+// has what Sentinel needs. Methods are replaced on connections of the client only, never on a prototype and
+// never on an instance of the caller, whose own hooks are in `target/ioredis-instance.ts`. What happens where
+// another version of ioredis differs:
 //
 // | what | why | if ioredis differs |
 // | --- | --- | --- |

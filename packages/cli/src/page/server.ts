@@ -47,7 +47,10 @@ export async function servePage(port: number, source: PageSource): Promise<Page>
     server.listen(port, '127.0.0.1', ready)
   })
   const own = (server.address() as { port: number }).port
-  const hosts = [`127.0.0.1:${own}`, `localhost:${own}`]
+  // A browser leaves out the port 80.
+  const hosts = ['127.0.0.1', 'localhost'].flatMap((host) =>
+    own === 80 ? [host, `${host}:80`] : `${host}:${own}`,
+  )
   const feed = new Feed()
   let holds: View['holds'] = new Map()
   let pause = new AbortController()

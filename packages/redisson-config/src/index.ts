@@ -81,7 +81,7 @@ function javaConfig(given: string | Uint8Array | object, env: Env): JavaConfig {
   const text = config.replace(/^\uFEFF/, '')
   if (/^spring\.[\w.-]+ *=/m.test(text))
     throw new TypeError('an application.properties is not read: give a redisson.yaml or an application.yml')
-  const documents = /^["']?(spring|redisson)\b/im.test(text) ? documentsOf(text) : []
+  const documents = /^[\s{]*["']?(spring|redisson)\b/im.test(text) ? documentsOf(text) : []
   return documents.some(isOfSpring) ? ofSpring(documents, env) : redissonYaml(text, env)
 }
 

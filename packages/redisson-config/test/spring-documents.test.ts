@@ -52,6 +52,14 @@ describe('fromRedissonConfig() and what else stands in an application.yml', () =
   })
 })
 
+describe('fromRedissonConfig() and an application.yml as JSON', () => {
+  it('A configuration of Spring is found as JSON, too', () => {
+    expect(redisOf('{ "spring": { "data": { "redis": { "host": "h", "port": 1 } } } }')).to.deep.equal(
+      redisOf(ADDRESS),
+    )
+  })
+})
+
 describe('fromRedissonConfig() and several documents of an application.yml', () => {
   it('Later documents are laid over the first, as Spring does', () => {
     const text = `${ADDRESS}\n---\nspring.data.redis: { host: two, clientName: me }\n---\nserver.port: 80`

@@ -49,7 +49,7 @@ export async function run(args: string[]): Promise<number> {
   if (values.help) return help(USAGE)
   const command = dashes < 0 ? [] : args.slice(dashes + 1)
   const [name, ...others] = positionals
-  if (name === undefined || others.length > 0 || command.length === 0)
+  if (!name || others.length > 0 || command.length === 0)
     throw new UsageError('exec takes one name, and the command after --: rlock exec NAME -- command')
   refuseUrl('the name', name)
   return await execute(redissonOptions(values), taking(name, values), command)

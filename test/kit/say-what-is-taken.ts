@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     process.exitCode = 1
     return
   }
-  console.log(`Lint, types, then the whole suite: some 13 minutes on two cores.
+  console.log(`Lint, types, then the whole suite: some 10 minutes on two cores.
 Servers: ${taken}
 Java:    ${await java()}
 `)

@@ -1,8 +1,11 @@
 // 1,000 callers of one process wait at a limiter of 100 a second: how many commands that costs, and how long it takes.
 //
 //   npm install --no-save bottleneck rate-limiter-flexible && node --import tsx bench/limiters.ts [redis://…] [package]
+//
+// Java's needs a JDK and Maven.
 import { Redis } from 'ioredis'
 import { RateType, Redisson } from 'rlock'
+import { REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
 
 const [url = 'redis://127.0.0.1:6379', only] = process.argv.slice(2)
 const [CALLERS, RATE, INTERVAL] = [1_000, 100, 1_000]
@@ -40,6 +43,14 @@ const LIMITERS: Record<string, (name: string) => Promise<Limiter>> = {
     const limiter = new RateLimiterRedis({ storeClient, keyPrefix, points: RATE, duration: INTERVAL / 1_000 })
     const queue = new RateLimiterQueue(limiter, { maxQueueSize: CALLERS })
     return { enter: () => queue.removeTokens(1), end: () => storeClient.disconnect() }
+  },
+  async java(name) {
+    const java = await startJavaPeer({ version: REDISSON_VERSIONS.newest, redis: url })
+    let threads = 0
+    const call = (method: string, ...args: unknown[]) =>
+      java.thread(`thread ${threads++}`).ask('call', { getter: 'getRateLimiter', name, method, args })
+    await call('trySetRate', 'OVERALL', RATE, INTERVAL)
+    return { enter: () => call('acquire'), end: () => java.kill() }
   },
 }
 

@@ -270,8 +270,8 @@ function longestUnowned(
 /** What was told ends on the server with its lease; so does a lease, or a limit, that its release finds over, as after a clock step. */
 function lastOf({ call, ending, releasedAt = 0, toldAt = 0, leftAt }: Hold): number {
   if (leftAt === undefined || ending !== 'released') return Number.POSITIVE_INFINITY
-  if ((call.lease ?? call.limit) !== undefined && releasedAt === 0) return Number.POSITIVE_INFINITY
-  // The releases of inner levels are earlier.
+  if ((call.lease ?? call.limit) !== undefined && releasedAt <= leftAt) return Number.POSITIVE_INFINITY
+  // As above, the releases of inner levels are earlier.
   const last = Math.max(releasedAt, toldAt)
   return last > leftAt ? last : Number.POSITIVE_INFINITY
 }

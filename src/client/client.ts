@@ -6,7 +6,7 @@ import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../a
 import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { RecentReleases } from '../leases/recent-releases'
-import { HoldTable } from '../ownership/caller'
+import { HoldTable } from '../ownership/hold-table'
 import type { PublishCommand } from '../redis/listen/pubsub'
 import { OutageReporter } from '../redis/reports/outage-reporter'
 import { ScriptExecutor } from '../scripts/executor'

@@ -15,15 +15,9 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import type { Leased } from '../leases/lease'
 import { BareLevels } from '../ownership/bare-levels'
-import {
-  type Caller,
-  explicitCaller,
-  type HoldEntry,
-  type HoldTable,
-  ThreadCaller,
-  unscopedCaller,
-} from '../ownership/caller'
+import { type Caller, explicitCaller, ThreadCaller, unscopedCaller } from '../ownership/caller'
 import { endedThreadCaller } from '../ownership/ended-thread-caller'
+import type { HoldEntry, HoldTable } from '../ownership/hold-table'
 import { ambientThread, newChildThread } from '../ownership/logical-thread'
 import type { LevelOf, OwnedHold } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'

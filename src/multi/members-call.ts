@@ -7,7 +7,8 @@ import { random } from '../util/random'
 import type { Member, MemberGroup } from './member'
 import { stateOfAnswer } from './member-states'
 import { hasEnough, MembersLevel } from './members-level'
-import { type Answer, type Granted, isTransient, releaseParts, tryMember, Wait } from './try-member'
+import { releaseParts } from './release-members'
+import { type Answer, type Granted, isTransient, tryMember, Wait } from './try-member'
 
 /**
  * The longest pause between two rounds, in ms. It grows with the rounds, and a random part of it is waited.

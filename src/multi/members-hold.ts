@@ -1,4 +1,4 @@
-import type { HoldEntry } from '../ownership/caller'
+import type { HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedHold } from '../ownership/owned-hold'
 import { isLive, type MembersLevel, watchMembers } from './members-level'

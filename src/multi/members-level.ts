@@ -15,7 +15,8 @@ import { LazySignal } from '../util/lazy-signal'
 import { quote } from '../util/quote'
 import type { MemberGroup } from './member'
 import { describeStates, failureOf, stateOf } from './member-states'
-import { type Part, releaseParts, settledInTime } from './try-member'
+import { releaseParts, settledInTime } from './release-members'
+import type { Part } from './try-member'
 
 /** The codes of errors that say that a hold was gone at its release. */
 const LOST: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST']

@@ -4,7 +4,6 @@ import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import type { Clock, Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
-import { withTimeout } from '../util/timeout'
 import type { Member } from './member'
 
 /** A member that was acquired. */
@@ -21,12 +20,6 @@ export type Answer =
   | Granted
   | { readonly kind: 'taken'; readonly member: Member }
   | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
-
-/**
- * How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the
- * background.
- */
-const LONGEST_WAIT_FOR_RELEASES = 1_000
 
 /** The states of members that a later try may change, although no other owner holds them. */
 const ANSWERS_LATER: readonly LockMemberState[] = ['unreachable', 'late']
@@ -61,20 +54,6 @@ export function isTransient(error: unknown): boolean {
   // A RedLock is the member: a quorum of it did not answer in time.
   if (code !== 'LOCK_QUORUM') return false
   return (error as LockQuorumError).members.some(({ state }) => ANSWERS_LATER.includes(state))
-}
-
-/**
- * Releases all parts at once. Reports no errors, because each member retries its release in the background.
- */
-export async function releaseParts(parts: readonly Part[], clock: Clock): Promise<void> {
-  if (parts.length === 0) return
-  const releases = parts.map(async ({ hold }) => await hold.unlock())
-  await settledInTime(releases, clock)
-}
-
-/** Resolves when all releases have settled, or when the wait for them is over. */
-export async function settledInTime(releases: readonly Promise<void>[], clock: Clock): Promise<void> {
-  await withTimeout<unknown>(Promise.allSettled(releases), LONGEST_WAIT_FOR_RELEASES, clock, () => {})
 }
 
 /** How much of a wait is left. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { BareLevels, type OwnedLevel, TIME_LEFT } from '../../../src/ownership/bare-levels'
-import { HoldTable } from '../../../src/ownership/caller'
+import { HoldTable } from '../../../src/ownership/hold-table'
 
 interface TestLevel extends OwnedLevel {
   [TIME_LEFT]: number

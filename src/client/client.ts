@@ -10,7 +10,6 @@ import { HoldTable } from '../ownership/hold-table'
 import type { PublishCommand } from '../redis/listen/pubsub'
 import { OutageReporter } from '../redis/reports/outage-reporter'
 import { ScriptExecutor } from '../scripts/executor'
-import type { ScriptTransport } from '../scripts/transport'
 import { outsideRequests } from '../util/async-context'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
@@ -21,6 +20,7 @@ import { Subscriptions } from '../waiting/subscriptions'
 import { WaitQueues } from '../waiting/wait-queues'
 import { ANCESTOR_ACQUIRED, type WaitResult } from '../waiting/waiter'
 import { newClientId } from './client-id'
+import type { ClientInternals } from './client-internals'
 import { ConnectionReports } from './connection-reports'
 import type { Connections, Server } from './connections'
 import { ClientEvents } from './event-emitter'
@@ -30,15 +30,6 @@ import { PermitsOut } from './permits-out'
 import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
 import { serverOf } from './redis-server'
 import { UnpublishedReleases } from './unpublished-releases'
-
-/** Test hooks. */
-export interface ClientInternals {
-  readonly clock?: Clock
-  readonly newClientId?: () => string
-  /** Wraps the transport that carries scripts to the server. */
-  readonly transport?: (transport: ScriptTransport) => ScriptTransport
-  readonly silentAfter?: number
-}
 
 /** A renewal may wait for three WAITs: the one in flight, the one of its NOSCRIPT answer, and its own. */
 const WAITS_A_RENEWAL = 3

@@ -1,6 +1,7 @@
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import { Lease, LeaseBook, type LossReason } from '../leases/lease'
+import { Lease, type LossReason } from '../leases/lease'
+import { LeaseBook } from '../leases/lease-book'
 import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
 import type { Branches, BranchPlace } from '../ownership/branch-place'
 import type { Caller as CallerOf } from '../ownership/caller'

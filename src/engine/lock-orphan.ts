@@ -32,13 +32,17 @@ export function lockOrphan(client: Client, lock: HeldLock, owner: string, lease:
   const release = async () => {
     const server = client.recentReleases?.serverOf(lock.key)
     client.queues.releasing(lock)
-    const { value } = await lock.release(owner, 0, 0, 0).answer
-    if (server !== undefined && value.result === 'freed')
-      client.recentReleases!.answered(server, lock.key, orphan)
-    if (value.result === 'freed') client.queues.freed(lock, value.notified)
-    // It is gone, and the server notified no client: local waiters may have read its TTL.
-    else if (value.result === 'not-held') client.queues.mayBeFree(lock)
-    client.unpublishedReleases.released(lock, value)
+    let notified: number | undefined
+    try {
+      const { value } = await lock.release(owner, 0, 0, 0).answer
+      if (server !== undefined && value.result === 'freed')
+        client.recentReleases!.answered(server, lock.key, orphan)
+      notified = value.notified
+      client.unpublishedReleases.released(lock, value)
+    } finally {
+      // If it is gone, the server notified no client, and local waiters may have read its TTL.
+      client.queues.freed(lock, notified)
+    }
   }
   const orphan = { lease, release }
   return orphan

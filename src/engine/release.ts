@@ -62,8 +62,8 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
       // Its remaining levels have ended meanwhile.
       if (hold.state !== 'held') return hold.releaseAtItsEnd()
       if (!connectionBroke) takeBack()
-      // This is no error: the count is absolute, so the next operation sets it.
-      if (tries === TRIES_TO_SEE_LEASE) return
+      // This is no error: the count is absolute, so the next operation sets it, or the end of the hold.
+      if (tries === TRIES_TO_SEE_LEASE) return hold.releaseAtItsEnd()
       continue
     }
     if (hold.state !== 'held') return
@@ -108,7 +108,7 @@ async function free(kind: LockKind, hold: Hold) {
   try {
     reply = await call.answer
   } catch (error) {
-    queues.freed(kind, undefined)
+    if (!(error instanceof WrongTypeError)) queues.freed(kind, undefined)
     reply = goneOrThrow(hold, call, error, NOT_HELD)
   }
   const { value, connectionBroke } = reply

@@ -1,6 +1,6 @@
 import type { Replication } from '../redis/replica-ack/connection'
 import type { Clock, Moment, Timer } from '../util/clock'
-import { margin } from './lease'
+import { margin } from './lease-book'
 import type { Orphan, OrphanReleaser } from './orphan-releaser'
 
 /** How often the client looks for servers that were replaced, in ms, while it keeps releases. */

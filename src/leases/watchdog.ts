@@ -8,6 +8,7 @@ import { Agenda } from './agenda'
 import { FurtherClock } from './further-clock'
 import type { Lease, LossReason } from './lease'
 import { type RenewalBatch, RenewalBatches } from './renewal-batches'
+import { mayBeRenewed, type Watched } from './watched'
 
 export interface WatchdogOptions {
   readonly origin: EventOrigin
@@ -29,28 +30,6 @@ const MAX_REPORTS_AT_ONCE = 500
 
 /** Less than this, in ms, is nothing: added to a time it may make no later one. */
 const SHORTEST = 0.001
-
-/** What the watchdog knows of one lease. */
-interface Watched {
-  /**
-   * What it does next.
-   * - `expiring`: nothing, because no level of the lease needs the watchdog, or the server keeps it until its
-   *   limit
-   * - `scheduled`: renews it
-   * - `inFlight`: awaits the answer to a renewal, and reports it as overdue after an interval, once
-   * - `retrying`: renews it again
-   */
-  phase: 'expiring' | 'scheduled' | 'inFlight' | 'retrying'
-  /** Its renewals fail, and the client has reported that. */
-  isFailing: boolean
-  /**
-   * A call for several leases failed because of a key, perhaps of another one: it is renewed by itself until
-   * that succeeds.
-   */
-  isAlone: boolean
-  /** The answer to the renewal in flight may be too old: another one follows it. */
-  isWantedAgain: boolean
-}
 
 /**
  * Watches the deadline of every lease of a client, and renews those that need it, by one timer. One tick of
@@ -302,8 +281,4 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     return entry?.phase === 'inFlight' ? entry : undefined
   }
-}
-
-function mayBeRenewed({ phase }: Watched): boolean {
-  return phase === 'scheduled' || phase === 'retrying'
 }

@@ -63,6 +63,8 @@ export class MembersLevel implements MultiLockHold, OwnedLevel {
   readonly level = this
   unlocked = false
   loss: LockLostError | undefined
+  /** Of what its members still have, since it was lost. */
+  releasing: Promise<void> | undefined
   readonly lossSignal = new LazySignal()
   /** Undefined until it notices a loss by itself. */
   stopWatching: (() => void)[] | undefined
@@ -113,7 +115,11 @@ export class MembersLevel implements MultiLockHold, OwnedLevel {
     this.unlocked = true
     this.hold.levels.delete(this)
     this.hold.forgetUnlessNeeded()
-    if (this.loss && this.parts.length === 0) throw this.loss
+    if (this.loss && this.parts.length === 0) {
+      // Its caller may acquire again at once, and would meet what is being released.
+      await unlessAborted(Promise.resolve(this.releasing), signal)
+      throw this.loss
+    }
     stop(this)
     await unlessAborted(releaseAll(this, wasHeld), signal)
   }
@@ -205,7 +211,7 @@ function lose(level: MembersLevel) {
  */
 export function abandon(level: MembersLevel): void {
   stop(level)
-  void releaseParts(level.parts, level.group.client.clock)
+  level.releasing = releaseParts(level.parts, level.group.client.clock)
   level.parts = []
 }
 

@@ -1,5 +1,5 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
-import { isKeyRefused, lacksScripts } from '../redis/reply/errors'
+import { isKeyRefused, lacksScripts, NOT_SENT } from '../redis/reply/errors'
 import { quote } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
 import { suffixed } from './key-names'
@@ -7,6 +7,12 @@ import type { AnyScriptCall } from './script-call'
 
 /** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Why a call is not sent yet. */
+export const NOT_READY = {
+  loading: new Error('the server has not finished the handshake: it loads its data, or does not answer'),
+  away: NOT_SENT,
+}
 
 const NO_SCRIPTS =
   'The server runs no Lua scripts, and every call of this package is one. Use a server that has EVAL and ' +

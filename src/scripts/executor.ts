@@ -4,14 +4,13 @@ import {
   isCrossSlot,
   isDeclined,
   isLogin,
-  NOT_SENT,
   scriptBrokeOff,
   withoutSecrets,
 } from '../redis/reply/errors'
 import type { OutageReporter } from '../redis/reports/outage-reporter'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { Slices } from '../util/slices'
-import { failedHere, refused, unavailable, wrongType } from './call-errors'
+import { failedHere, NOT_READY, refused, unavailable, wrongType } from './call-errors'
 import type { Script } from './script'
 import { type AnyScriptCall, ScriptCall } from './script-call'
 import type { ScriptTransport } from './transport'
@@ -39,11 +38,6 @@ const LONGEST_BACKOFF = 250
 
 /** Connection errors and slot migrations that end within this time, in ms, are not reported. */
 const REPORTED_AFTER = 1_000
-
-const NOT_READY = {
-  loading: new Error('the server has not finished the handshake: it loads its data, or does not answer'),
-  away: NOT_SENT,
-}
 
 /**
  * Sends scripts. A call sends the hash of its script, or the source if the server does not know the hash.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import type { ClientInternals } from '../../src/client/client'
+import type { ClientInternals } from '../../src/client/client-internals'
 import type { LockLostEvent, Redisson, RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { closeProxies } from '../kit/proxies'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { ClientInternals } from '../../src/client/client'
+import type { ClientInternals } from '../../src/client/client-internals'
 import { BrokenConnection } from '../../src/redis/send/fence-states'
 import { openRedis, rejection, timed } from '../kit/clients'
 import { openProxy } from '../kit/proxies'

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { ClientInternals } from '../../src/client/client'
+import type { ClientInternals } from '../../src/client/client-internals'
 import { Redisson, type RedissonOptions } from '../../src/index'
 import { defaultServer, inMemoryAt } from './stand-in'
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { ClientInternals } from '../../src/client/client'
+import type { ClientInternals } from '../../src/client/client-internals'
 import type { LockHold, LockOptions, Redisson, RedissonOptions } from '../../src/index'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { createRedisson, openRedis, uniqueName } from './clients'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { ClientInternals } from '../../src/client/client'
+import type { ClientInternals } from '../../src/client/client-internals'
 import { RedissonShutdownError } from '../../src/index'
 import { systemClock } from '../../src/util/clock'
 import { rejection } from '../kit/clients'

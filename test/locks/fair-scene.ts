@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { ClientInternals } from '../../src/client/client'
+import type { ClientInternals } from '../../src/client/client-internals'
 import { ReentrantLock } from '../../src/engine/reentrant-lock'
 import type { LockHold, Redisson, RLock } from '../../src/index'
 import { FairLockKind } from '../../src/locks/fair-lock'

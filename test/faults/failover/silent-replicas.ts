@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { ClientInternals } from '../../../src/client/client'
+import type { ClientInternals } from '../../../src/client/client-internals'
 import type { Redisson, RedissonOptions } from '../../../src/index'
 import { closeAll, createRedisson, openRedis } from '../../kit/clients'
 import { roles, through } from '../../kit/replication'

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { ClientInternals } from '../../../src/client/client'
+import type { ClientInternals } from '../../../src/client/client-internals'
 import type { RLock } from '../../../src/engine/rlock'
 import type { Redisson, RedissonOptions } from '../../../src/index'
 import { createRedisson } from '../../kit/clients'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { Lease, LeaseBook, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { LeaseBook } from '../../../src/leases/lease-book'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
 import type { WatchdogOptions } from '../../../src/leases/watchdog'
 import { VirtualClock } from '../../kit/virtual-clock'

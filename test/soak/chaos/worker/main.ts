@@ -1,3 +1,4 @@
+// biome-ignore-all lint/complexity/useLiteralKeys: outside of the class only this form reads what is private.
 // One of the Node workers of a chaos run. It judges nothing: it records.
 import { inspect } from 'node:util'
 import { Redisson } from '../../../../src/index'

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { LockQuorumError } from '../../../../src/api/errors'
-import type { ClientInternals } from '../../../../src/client/client'
+import type { ClientInternals } from '../../../../src/client/client-internals'
 import { Hold } from '../../../../src/engine/hold'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { FairKind } from '../../../../src/locks/fair-kind'

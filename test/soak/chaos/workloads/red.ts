@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientInternals } from '../../../../src/client/client'
+import type { ClientInternals } from '../../../../src/client/client-internals'
 import { Redisson, type RedissonOptions } from '../../../../src/index'
 import type { LockPlan, ObjectPlan } from '../plan/objects'
 import { Caller, type Surroundings } from '../worker/caller'

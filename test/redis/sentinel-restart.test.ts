@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
+import { logIn } from '../../src/redis/connect/ioredis-internals'
 import { stayWithSentinels } from '../../src/redis/connect/sentinels'
 import { systemClock } from '../../src/util/clock'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
@@ -154,6 +155,7 @@ describe('Behind sentinels that were away for a while', () => {
         lazyConnect: true,
       }),
     )
+    logIn(redis)
     let asked = 0
     stayWithSentinels(redis, {
       ...systemClock,

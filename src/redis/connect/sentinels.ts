@@ -1,5 +1,5 @@
 import type { Redis, RedisOptions } from 'ioredis'
-import type { Clock } from '../../util/clock'
+import type { Clock, Timer } from '../../util/clock'
 import { random } from '../../util/random'
 import { type Connector, ignore, type Primary } from './ioredis-internals'
 
@@ -7,8 +7,8 @@ import { type Connector, ignore, type Primary } from './ioredis-internals'
 // version of ioredis lacks it, a connection may stay on a primary that was replaced.
 
 interface SentinelConnector extends Connector {
-  /** The sentinels that it knows. `add` is false for one that it knows already. */
-  readonly sentinelIterator?: { add(endpoint: unknown): boolean }
+  /** The sentinels that it knows. `add` puts one at the end, and is false for one that it knows already. */
+  readonly sentinelIterator?: { readonly sentinels: unknown[]; add(endpoint: unknown): boolean }
   /** Listens at all sentinels that it knows, and no longer at those of before. */
   initFailoverDetector?(): Promise<void>
 }
@@ -24,6 +24,8 @@ const LISTENING = {
 } as const satisfies RedisOptions
 /** Sentinels tell each other every 2 s which primary they know, in ms. */
 const SENTINEL_HAS_HEARD = 5_000
+/** The channel on which a sentinel tells that it has found another one. */
+const FOUND_SENTINEL = '+sentinel'
 
 const primaries = new WeakMap<Redis, Primary | null>()
 
@@ -37,21 +39,21 @@ export function primaryNamed(redis: Redis): string | undefined {
  * Keeps a connection subscribed at the sentinels after these have restarted, or were replaced by others.
  * ioredis subscribes once, when it connects. A switch may have been announced before a subscription, and the
  * sentinel that told the primary may not have heard of it. So each sentinel is asked for the primary, once it
- * must have heard. When one is gone, the others are asked for those that have come.
+ * must have heard. It is asked again when it has found another sentinel, so that the client listens there.
  */
 export function stayWithSentinels(redis: Redis, clock: Clock): void {
   const { connector } = redis as unknown as { connector: SentinelConnector }
   const [open, resolve] = [connector.connectToSentinel?.bind(connector), connector.resolve?.bind(connector)]
   if (!open || !resolve) return
-  /** The connections that listen, and their sentinels. */
-  const listening = new Map<Redis, unknown>()
+  const { sentinelIterator: known } = connector
+  const add = known?.add.bind(known)
   /** It knows sentinels at which it does not listen. */
   let hasNew = false
-  const { sentinelIterator } = connector
-  const add = sentinelIterator?.add.bind(sentinelIterator)
-  if (add)
-    sentinelIterator!.add = (endpoint) => {
+  if (known && add)
+    known.add = (endpoint) => {
       const isNew = add(endpoint)
+      // ioredis listens at the first ten, and forgets none that is gone.
+      if (isNew) known.sentinels.unshift(known.sentinels.pop())
       hasNew ||= isNew
       return isNew
     }
@@ -68,28 +70,34 @@ export function stayWithSentinels(redis: Redis, clock: Clock): void {
     if (primary.host !== connectedTo?.host || primary.port !== connectedTo.port) redis.disconnect(true)
     else if (hasNew) connector.initFailoverDetector?.().catch(ignore)
   }
-  const askAll = () => {
-    for (const [each, endpoint] of listening) if (each.status === 'ready') void ask(endpoint)
-  }
   connector.connectToSentinel = (endpoint, options) => {
     // Only the connections that listen have options.
     if (!options) return open(endpoint)
     hasNew = false
     const sentinel = open(endpoint, { ...options, ...LISTENING })
-    listening.set(sentinel, endpoint)
-    let isThere = false
+    /** Until then it may name the primary of before, as one that has just restarted does. */
+    let hasHeard = false
+    let hearing: Timer | undefined
+    const askIfHeard = () => {
+      if (hasHeard) void ask(endpoint)
+    }
     sentinel.on('ready', () => {
-      isThere = true
-      clock.after(SENTINEL_HAS_HEARD, () => ask(endpoint))
+      sentinel.subscribe(FOUND_SENTINEL).catch(ignore)
+      hearing = clock.after(SENTINEL_HAS_HEARD, () => {
+        hasHeard = true
+        askIfHeard()
+      })
     })
     sentinel.on('close', () => {
-      // It tries again and again to connect.
-      if (!isThere) return
-      isThere = false
-      askAll()
-      clock.after(SENTINEL_HAS_HEARD, askAll)
+      hasHeard = false
+      hearing?.cancel()
     })
-    sentinel.on('end', () => listening.delete(sentinel))
+    sentinel.on('message', (channel: string) => {
+      if (channel !== FOUND_SENTINEL) return
+      askIfHeard()
+      // At first it calls the other one disconnected, and ioredis leaves that out.
+      clock.after(SENTINEL_HAS_HEARD, askIfHeard)
+    })
     return sentinel
   }
 }

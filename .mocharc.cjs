@@ -3,7 +3,7 @@
 module.exports = {
   extension: ['ts'],
   'node-option': ['import=tsx', 'disable-warning=RLOCK_SHORT_WATCHDOG'],
-  require: ['./test/kit/servers/root-hooks.ts', './test/kit/repeated-tests.ts'],
+  require: ['./test/kit/servers/root-hooks.ts', './test/kit/closing.ts', './test/kit/repeated-tests.ts'],
   timeout: 60_000,
   retries: process.env.RLOCK_TEST_REPEAT ? 1 : 0,
   'forbid-only': true,

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { expect } from 'chai'
 import { uniqueName } from '../test/kit/clients'
 import { describeWithJava, javaBenchWorker, REDISSON_VERSIONS } from '../test/kit/java'
-import { ownServer, startCluster } from '../test/kit/servers/index'
+import { freshCluster, ownServer } from '../test/kit/servers/index'
 
 interface CallersResult {
   readonly sections: number
@@ -81,23 +81,19 @@ describeWithJava('Java as a worker of the bench', () => {
   })
 
   it('The Java worker of the bench works in a cluster', async () => {
-    const cluster = await startCluster()
-    try {
-      const nodes = cluster.nodes.map(({ url }) => url)
-      const order = {
-        ...SHORT,
-        measureMs: 1_000,
-        scenario: 'throughput',
-        cluster: nodes,
-        callers: 2,
-        locks: ['a', 'b'],
-      }
-      const result = await work<CallersResult>(order)
-      expect(result).to.have.property('errors', 0)
-      expect(result.sections).to.be.greaterThan(0)
-    } finally {
-      await cluster.stop()
+    const cluster = await freshCluster()
+    const nodes = cluster.nodes.map(({ url }) => url)
+    const order = {
+      ...SHORT,
+      measureMs: 1_000,
+      scenario: 'throughput',
+      cluster: nodes,
+      callers: 2,
+      locks: ['a', 'b'],
     }
+    const result = await work<CallersResult>(order)
+    expect(result).to.have.property('errors', 0)
+    expect(result.sections).to.be.greaterThan(0)
   })
 })
 

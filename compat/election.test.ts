@@ -3,17 +3,16 @@ import { elect, type Leader } from '../packages/recipes/src/index'
 import { Redisson } from '../src/index'
 import { uniqueName } from '../test/kit/clients'
 import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
-import { type Standalone, startStandalone, waitUntil } from '../test/kit/servers/index'
+import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { javaObject } from './support/java-methods'
 
 for (const version of [REDISSON_VERSIONS.newest])
   describeWithJava(`Java ${version} and Node in one election`, () => {
-    let server: Standalone
+    const server = ownServer()
     let java: JavaPeer
     let node: Redisson
 
     before(async () => {
-      server = await startStandalone()
       ;[java, node] = await Promise.all([
         startJavaPeer({ version, redis: server.url }),
         Redisson.create({ redis: server.url }),
@@ -21,7 +20,6 @@ for (const version of [REDISSON_VERSIONS.newest])
     })
     after(async () => {
       await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 })])
-      await server?.stop()
     })
 
     it('Java leads while it holds the fenced lock, then a candidate, then Java; terms rise', async () => {

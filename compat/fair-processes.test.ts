@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { uniqueName } from '../test/kit/clients'
 import { ForeignFairLock } from '../test/kit/foreign-fair-lock'
 import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
-import { killPrograms, Program } from '../test/kit/program'
+import { Program } from '../test/kit/program'
 import { waitUntil } from '../test/kit/servers/index'
 import { FAIR } from './support/lock-peer'
 import { setUpWorld } from './support/world'
@@ -12,7 +12,6 @@ const ARRIVALS = 'jnonjjoonnjo'
 
 describeWithJava('A fair lock among processes', () => {
   const world = setUpWorld(REDISSON_VERSIONS.newest)
-  afterEach(killPrograms)
 
   it('Callers of two Node processes and a Java one enter in order of arrival (E11)', async () => {
     const [name, log] = [uniqueName('fair'), uniqueName('log')]

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
-import { type Standalone, startStandalone } from '../test/kit/servers/index'
+import { ownServer } from '../test/kit/servers/index'
 import { type HotQueueReport, meetAtHotQueue } from './support/hot-queue'
 
 /** What no process may fall short of while a queue of Node callers hands a lock around among themselves. */
@@ -27,12 +27,11 @@ const MEETINGS = [
 ]
 
 describeWithJava('Java beside a hot local queue of Node', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let peer: JavaPeer
 
   before(async () => {
-    server = await startStandalone()
     redis = new Redis(server.url)
     peer = await startJavaPeer({ redis: server.url })
     await peer.contend('warm-up', { threads: 4, durationMs: 1_000, counterKey: 'warm-up counter' })
@@ -41,7 +40,6 @@ describeWithJava('Java beside a hot local queue of Node', () => {
   after(async () => {
     redis?.disconnect()
     await peer?.kill()
-    await server?.stop()
   })
 
   for (const holdMs of HOLDS_MS) {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../test/kit/clients'
 import { ForeignFairLock } from '../test/kit/foreign-fair-lock'
 import { describeWithJava, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
-import { killPrograms, Program } from '../test/kit/program'
+import { Program } from '../test/kit/program'
 import { waitUntil } from '../test/kit/servers/index'
 import { BOTH_WAYS, FAIR, type LockThread } from './support/lock-peer'
 import { NodePeer } from './support/node-peer'
@@ -137,8 +137,6 @@ function fairTests(world: World): void {
 }
 
 function newestTests(world: World): void {
-  after(killPrograms)
-
   it('A Node process killed in a fair queue delays Java by its allowance only (E1)', async () => {
     const name = uniqueName()
     const { joined, length } = queueOf(world, name)

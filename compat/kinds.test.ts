@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../test/kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../test/kit/clients'
 import { textOf } from '../test/kit/docs/pages'
 import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { javaCommand } from '../test/kit/java/availability'
@@ -44,7 +44,6 @@ describeWithJava("Java's kinds of locks beside getLock() of ours", () => {
     java.stdin.end()
     if (java.exitCode === null) await once(java, 'exit')
   })
-  afterEach(closeAll)
 
   async function tell(...words: string[]): Promise<void> {
     java.stdin.write(`${words.join(' ')}\n`)

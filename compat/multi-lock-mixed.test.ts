@@ -1,26 +1,20 @@
 import { expect } from 'chai'
-import { closeAll, openRedis, uniqueName } from '../test/kit/clients'
+import { openRedis, uniqueName } from '../test/kit/clients'
 import { type ContentionReport, describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
-import { killPrograms, Program } from '../test/kit/program'
-import { type Standalone, startStandalone } from '../test/kit/servers/index'
+import { Program } from '../test/kit/program'
+import { ownServer } from '../test/kit/servers/index'
 
 const TURNS = 20
 
 describeWithJava('A multi lock among two Node processes and a Java one', () => {
-  let server: Standalone
+  const server = ownServer()
   let peer: JavaPeer
 
   before(async () => {
-    server = await startStandalone()
     peer = await startJavaPeer({ redis: server.url })
   })
   after(async () => {
     await peer?.shutdown()
-    await server?.stop()
-  })
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
   })
 
   it('Multi locks of Java and Node in random orders are acquired one at a time (M1)', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ReentrantLock } from '../src/engine/reentrant-lock'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../test/kit/clients'
 import {
   describeWithJava,
   type JavaMethod,
@@ -79,8 +79,6 @@ for (const name of ['RSemaphore', 'RPermitExpirableSemaphore', 'RCountDownLatch'
   })
 
 describe('the counterparts of the methods of Java', () => {
-  afterEach(closeAll)
-
   it('are methods of the lock that getLock() gives', async () => {
     const lock = (await createRedisson()).getLock(uniqueName())
     expect(lock).to.be.instanceOf(ReentrantLock)

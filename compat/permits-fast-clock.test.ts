@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { type Permit, Redisson, TimeUnit } from '../src/index'
 import { rejection, uniqueName } from '../test/kit/clients'
 import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
-import { type Standalone, startStandalone, waitUntil } from '../test/kit/servers/index'
+import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { type JavaObject, javaObject } from './support/java-methods'
 
 /** Less than a permit that renews itself ever has left, and much more than any test takes. */
@@ -13,14 +13,13 @@ const MS = 'MILLISECONDS'
 
 /** What docs/guides/semaphores.md says of clocks. */
 describeWithJava('Permits beside a Java client whose clock is ahead (P1)', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let java: JavaPeer
   let node: Redisson
   let quick: Redisson
 
   before(async () => {
-    server = await startStandalone()
     redis = new Redis(server.url)
     ;[java, node, quick] = await Promise.all([
       startJavaPeer({ redis: server.url, jvmFlags: [`-Dpeer.clockAhead=${AHEAD}`] }),
@@ -31,7 +30,6 @@ describeWithJava('Permits beside a Java client whose clock is ahead (P1)', () =>
   after(async () => {
     redis?.disconnect()
     await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 }), quick?.shutdown({ timeout: 0 })])
-    await server?.stop()
   })
 
   async function semaphoreOf(client: Redisson) {

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { RateType, Redisson } from '../src/index'
 import { rejection, uniqueName } from '../test/kit/clients'
 import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
-import { type Standalone, startStandalone, waitUntil } from '../test/kit/servers/index'
+import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { asleep } from '../test/kit/sleepers'
 import { javaObject } from './support/java-methods'
 
@@ -11,13 +11,12 @@ const LONG = 60_000
 
 for (const version of [REDISSON_VERSIONS.newest])
   describeWithJava(`Java ${version} and Node on one rate limiter`, () => {
-    let server: Standalone
+    const server = ownServer()
     let redis: Redis
     let java: JavaPeer
     let node: Redisson
 
     before(async () => {
-      server = await startStandalone()
       redis = new Redis(server.url)
       ;[java, node] = await Promise.all([
         startJavaPeer({ version, redis: server.url }),
@@ -27,7 +26,6 @@ for (const version of [REDISSON_VERSIONS.newest])
     after(async () => {
       redis?.disconnect()
       await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 })])
-      await server?.stop()
     })
 
     function objects() {

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { closeAll, openRedis, uniqueName } from '../test/kit/clients'
+import { openRedis, uniqueName } from '../test/kit/clients'
 import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
-import { killPrograms } from '../test/kit/program'
 import type { CallersReport } from '../test/kit/read-write/callers'
 import { callersSpec, LEASE_MS, LONG, runMixed } from '../test/kit/read-write/mixed'
 import { startStandalone } from '../test/kit/servers/index'
@@ -17,10 +16,6 @@ describeWithJava('a read-write lock among three Node processes and a Java one', 
   after(async () => {
     await peer.shutdown()
     await server.stop()
-  })
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
   })
 
   it('A writer is always alone, every read is consistent, and no caller waits for a lease', async () => {

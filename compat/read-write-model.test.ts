@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { closeAll, openRedis, uniqueName } from '../test/kit/clients'
+import { openRedis, uniqueName } from '../test/kit/clients'
 import { describeWithJava, JavaError, type JavaPeer, startJavaPeer } from '../test/kit/java'
 import { answerOf, type ModelClient, OurClient } from '../test/kit/read-write-model/clients'
 import type { Answer, Side } from '../test/kit/read-write-model/reference'
@@ -82,7 +82,6 @@ describeWithJava('the read-write lock against a model, one of three clients bein
     await peer.shutdown()
     await server.stop()
   })
-  afterEach(closeAll)
 
   it(`does the same in ${SEQUENCES} random sequences`, async () => {
     const redis = await openRedis(server.url)

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { fromRedissonConfig } from '../packages/redisson-config/src/index'
-import { closeAll, createRedisson, uniqueName } from '../test/kit/clients'
+import { createRedisson, uniqueName } from '../test/kit/clients'
 import { describeWithJava, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
-import { hasClusterDatabases, sharedStandalone, startCluster } from '../test/kit/servers/index'
+import { freshCluster, hasClusterDatabases, sharedStandalone } from '../test/kit/servers/index'
 
 const MODES = {
   singleServerConfig: ['SingleServerConfig', { address: 'redis://h:6379' }],
@@ -24,8 +24,6 @@ function isKnown(mode: keyof typeof MODES, inMode: object, atTop: object): boole
 const VERSION = REDISSON_VERSIONS.newest
 
 describeWithJava('The settings of a Redisson configuration', () => {
-  afterEach(closeAll)
-
   it(`fromRedissonConfig() knows all settings of a configuration of Redisson ${VERSION}`, async () => {
     await using peer = await startJavaPeer({ version: VERSION, redis: (await sharedStandalone()).url })
     const settingsOf = async (name: string) => {
@@ -85,25 +83,20 @@ describeWithJava('The settings of a Redisson configuration', () => {
 
   it('The database of a cluster of Valkey 9 is the one of Java', async function () {
     if (!(await hasClusterDatabases())) return this.skip()
-    const setup = await startCluster({ config: ['cluster-databases 4'] })
-    try {
-      const addresses = setup.nodes.map(({ host, port }) => `redis://${host}:${port}`)
-      const redis = { mode: 'cluster', addresses, database: 3 } as const
-      await using peer = await startJavaPeer({ version: VERSION, redis })
-      const config = { clusterServersConfig: { nodeAddresses: addresses, database: 3 } }
-      const redisson = await createRedisson(fromRedissonConfig(config, { env: {} }).options)
-      for (let at = 0; at < 6; at++) {
-        const name = uniqueName('order')
-        await peer.thread('one').lock(name)
-        expect(await redisson.getLock(name).tryLock()).to.equal(false)
-        await peer.thread('one').unlock(name)
-        await redisson.getLock(name).withLock(async () => {
-          expect(await peer.thread('two').tryLock(name)).to.equal(false)
-        })
-      }
-    } finally {
-      await closeAll()
-      await setup.stop()
+    const setup = await freshCluster({ config: ['cluster-databases 4'] })
+    const addresses = setup.nodes.map(({ host, port }) => `redis://${host}:${port}`)
+    const redis = { mode: 'cluster', addresses, database: 3 } as const
+    await using peer = await startJavaPeer({ version: VERSION, redis })
+    const config = { clusterServersConfig: { nodeAddresses: addresses, database: 3 } }
+    const redisson = await createRedisson(fromRedissonConfig(config, { env: {} }).options)
+    for (let at = 0; at < 6; at++) {
+      const name = uniqueName('order')
+      await peer.thread('one').lock(name)
+      expect(await redisson.getLock(name).tryLock()).to.equal(false)
+      await peer.thread('one').unlock(name)
+      await redisson.getLock(name).withLock(async () => {
+        expect(await peer.thread('two').tryLock(name)).to.equal(false)
+      })
     }
   })
 }, [VERSION])

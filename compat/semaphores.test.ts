@@ -12,7 +12,7 @@ import {
   startJavaPeer,
 } from '../test/kit/java'
 import { stillPending } from '../test/kit/observing'
-import { type Standalone, startStandalone, waitUntil } from '../test/kit/servers/index'
+import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { asleep } from '../test/kit/sleepers'
 import { type JavaObject, javaObject } from './support/java-methods'
 
@@ -26,13 +26,12 @@ for (const version of VERSIONS)
   describeWithJava(`Java ${version} and Node on one semaphore or latch`, () => {
     // Leases that can be asked for and lists released all or none: since 3.41.
     const isNew = version !== oldest && version !== middle
-    let server: Standalone
+    const server = ownServer()
     let redis: Redis
     let java: JavaPeer
     let node: Redisson
 
     before(async () => {
-      server = await startStandalone()
       redis = new Redis(server.url)
       ;[java, node] = await Promise.all([
         startJavaPeer({ version, redis: server.url }),
@@ -53,7 +52,6 @@ for (const version of VERSIONS)
     after(async () => {
       redis?.disconnect()
       await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 })])
-      await server?.stop()
     })
 
     const inJava = (getter: string, name: string, thread = 'a'): JavaObject =>

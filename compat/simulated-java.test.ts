@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { uniqueName } from '../test/kit/clients'
 import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
-import { type Standalone, startStandalone } from '../test/kit/servers/index'
+import { ownServer } from '../test/kit/servers/index'
 import type { Step } from './support/call-sequence'
 import { LOCK_SEQUENCES } from './support/call-sequence'
 import { type JavaObject, javaObject } from './support/java-methods'
@@ -48,14 +48,13 @@ const FAIR_SEQUENCES: Record<string, readonly Step[]> = {
 }
 
 describeWithJava(`the model of a Java client in the simulator against Redisson ${version}`, () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let java: JavaPeer
   let model: ModelPeer
   let messages: PublishedMessages
 
   before(async () => {
-    server = await startStandalone()
     redis = new Redis(server.url)
     model = new ModelPeer(server.url)
     messages = await PublishedMessages.listen(server.url)
@@ -70,7 +69,6 @@ describeWithJava(`the model of a Java client in the simulator against Redisson $
     messages?.close()
     model?.close()
     await java?.kill()
-    await server?.stop()
   })
 
   for (const [title, steps] of Object.entries({

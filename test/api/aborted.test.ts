@@ -1,23 +1,18 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { NobodysErrors } from '../kit/observing'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 
 describe('An acquisition with a signal', () => {
   let redis: Redis
   let name: string
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redis = await openRedis()
     name = uniqueName('aborted')
-  })
-  afterEach(async () => {
-    await closeAll()
-    await nobodys.expectNone()
   })
 
   const acquiring = (redisson: Redisson, signal: AbortSignal): (() => Promise<unknown>)[] => {

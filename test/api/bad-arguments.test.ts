@@ -1,24 +1,19 @@
 import { expect } from 'chai'
 import { Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { NobodysErrors } from '../kit/observing'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 
 describe('Arguments of the wrong kind', () => {
   let redisson: Redisson
   let name: string
   const sent = new SentScripts()
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redisson = await createRedisson({}, { transport: sent.transport })
     name = uniqueName('arguments')
     sent.names.length = 0
-  })
-  afterEach(async () => {
-    await closeAll()
-    await nobodys.expectNone()
   })
 
   async function expectTypeErrors(calls: (() => Promise<unknown>)[], message?: RegExp) {

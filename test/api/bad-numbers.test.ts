@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { NobodysErrors } from '../kit/observing'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 
 const BEYOND = 2 ** 53
@@ -10,17 +10,12 @@ describe('Leases, waits and thread ids that make no sense', () => {
   let redisson: Redisson
   let name: string
   const sent = new SentScripts()
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redisson = await createRedisson({}, { transport: sent.transport })
     name = uniqueName('numbers')
     sent.names.length = 0
-  })
-  afterEach(async () => {
-    await closeAll()
-    await nobodys.expectNone()
   })
 
   /** Every call is refused with this error before anything is sent. */

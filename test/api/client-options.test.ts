@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { sharedStandalone } from '../kit/servers/index'
 
 describe('Redisson.create', () => {
-  afterEach(closeAll)
-
   it("create() gives every client a UUID of its own, of another version than Java's", async () => {
     const [one, other] = [await createRedisson(), await createRedisson()]
     expect(one.getId()).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type LockLostEvent, type Redisson, type RedissonClient, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { startStandalone, waitUntil } from '../kit/servers/index'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { freshServer, startStandalone, waitUntil } from '../kit/servers/index'
 
 describe('What a client says of itself', () => {
   let redisson: Redisson
@@ -14,7 +14,6 @@ describe('What a client says of itself', () => {
     redis = await openRedis()
     name = uniqueName('client-state')
   })
-  afterEach(closeAll)
 
   it('holds() lists the holds of a client: kind, name, owner in Redis, renewed or not', async () => {
     const lock = await redisson.getLock(name).acquire()
@@ -46,21 +45,16 @@ describe('What a client says of itself', () => {
   })
 
   it('Every connection has the name of its client, as CLIENT LIST shows', async () => {
-    const server = await startStandalone()
-    try {
-      const own = await createRedisson({ redis: server.url })
-      const named = await createRedisson({
-        redis: { host: server.host, port: server.port, connectionName: 'orders' },
-      })
-      await Promise.all([own, named].map((client) => client.getLock(name).withLock(() => {})))
-      const list = String(await (await openRedis(server.url)).client('LIST'))
-      const names = [...list.matchAll(/ name=(\S*)/g)].map(([, each]) => each)
-      expect(names.filter((each) => each === `rlock:${own.getId()}`)).to.have.length(2)
-      expect(names.filter((each) => each === `orders:rlock:${named.getId()}`)).to.have.length(2)
-    } finally {
-      await closeAll()
-      await server.stop()
-    }
+    const server = await freshServer()
+    const own = await createRedisson({ redis: server.url })
+    const named = await createRedisson({
+      redis: { host: server.host, port: server.port, connectionName: 'orders' },
+    })
+    await Promise.all([own, named].map((client) => client.getLock(name).withLock(() => {})))
+    const list = String(await (await openRedis(server.url)).client('LIST'))
+    const names = [...list.matchAll(/ name=(\S*)/g)].map(([, each]) => each)
+    expect(names.filter((each) => each === `rlock:${own.getId()}`)).to.have.length(2)
+    expect(names.filter((each) => each === `orders:rlock:${named.getId()}`)).to.have.length(2)
   })
 
   it('Events name the kind of lock and its owner', async () => {

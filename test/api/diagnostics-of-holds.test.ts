@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { Program } from '../kit/program'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { type Tap, tapped } from '../kit/tapped-transport'
@@ -45,9 +45,8 @@ describe('The diagnostics of holds', () => {
       subscribed.push(() => channel(channelName).unsubscribe(note))
     }
   })
-  afterEach(async () => {
+  afterEach(() => {
     for (const unsubscribe of subscribed.splice(0)) unsubscribe()
-    await closeAll()
   })
 
   const order = () => seen.map(([as]) => as).filter((as) => as !== 'renewal')

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { textOf } from '../kit/docs/pages'
 import { waitUntil } from '../kit/servers/index'
 
@@ -22,9 +22,8 @@ function documented(): Map<string, Set<string>> {
 
 describe('The page of the diagnostics channels', () => {
   const subscribed: (() => void)[] = []
-  afterEach(async () => {
+  afterEach(() => {
     for (const unsubscribe of subscribed.splice(0)) unsubscribe()
-    await closeAll()
   })
 
   it('The diagnostics page has every field that the messages carry, and no other', async () => {

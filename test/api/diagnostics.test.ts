@@ -3,7 +3,7 @@ import { channel, tracingChannel } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { keptBy } from '../kit/left-in'
 import { waitUntil } from '../kit/servers/index'
 
@@ -28,9 +28,8 @@ describe('The diagnostics channels', () => {
     for (const part of PARTS) subscribe(`tracing:rlock:acquire:${part}`, part)
     subscribe('tracing:rlock:hold:asyncEnd', 'held')
   })
-  afterEach(async () => {
+  afterEach(() => {
     for (const unsubscribe of subscribed.splice(0)) unsubscribe()
-    await closeAll()
   })
 
   function subscribe(channelName: string, as: string) {

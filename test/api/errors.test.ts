@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { LockLostError, type Redisson, RedissonShutdownError, RedisUnavailableError } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { wireThreadId } from '../kit/observing'
-import { sharedStandalone, startProxy } from '../kit/servers/index'
+import { openProxy } from '../kit/proxies'
+import { sharedStandalone } from '../kit/servers/index'
 
 describe('Errors', () => {
   let redisson: Redisson
@@ -12,7 +13,6 @@ describe('Errors', () => {
     redisson = await createRedisson()
     name = uniqueName('errors')
   })
-  afterEach(closeAll)
 
   it('Errors of a loss name the lock, the client, the thread id on the wire and the way out', async () => {
     const redis = await openRedis()
@@ -74,19 +74,15 @@ describe('Errors', () => {
   })
 
   it('Errors of a server that is gone are RedisUnavailableErrors naming the lock and the client', async () => {
-    const proxy = await startProxy(await sharedStandalone())
-    try {
-      const cutOff = await createRedisson({ redis: proxy.url }, { unavailableAfter: 400 })
-      const lock = cutOff.getLock(name)
-      proxy.refuse()
-      proxy.cut()
-      for (const call of [() => lock.lock(), () => lock.isLocked(), () => lock.tryLock(100)]) {
-        const error = await rejection(call())
-        expect(error, String(call)).to.be.instanceOf(RedisUnavailableError)
-        expect(error.message).to.include(name).and.include(cutOff.getId())
-      }
-    } finally {
-      await proxy.stop()
+    const proxy = await openProxy(await sharedStandalone())
+    const cutOff = await createRedisson({ redis: proxy.url }, { unavailableAfter: 400 })
+    const lock = cutOff.getLock(name)
+    proxy.refuse()
+    proxy.cut()
+    for (const call of [() => lock.lock(), () => lock.isLocked(), () => lock.tryLock(100)]) {
+      const error = await rejection(call())
+      expect(error, String(call)).to.be.instanceOf(RedisUnavailableError)
+      expect(error.message).to.include(name).and.include(cutOff.getId())
     }
   })
 

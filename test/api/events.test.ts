@@ -1,30 +1,26 @@
 import { expect } from 'chai'
 import type { LockLostEvent, Redisson, RenewalFailedEvent } from '../../src/index'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
-import { NobodysErrors } from '../kit/observing'
-import { sharedStandalone, startProxy, waitUntil } from '../kit/servers/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { expectHandledRejections } from '../kit/observing'
+import { openProxy } from '../kit/proxies'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 describe("The client's events", () => {
   let redisson: Redisson
   let name: string
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
   let warnings: (Error & { code?: string })[]
   const note = (warning: Error) => {
     warnings.push(warning)
   }
 
   beforeEach(async () => {
-    nobodys.watch()
     redisson = await createRedisson()
     name = uniqueName('events')
     warnings = []
     process.on('warning', note)
   })
-  afterEach(async () => {
-    await closeAll()
-    process.off('warning', note)
-    await nobodys.expectNone()
-  })
+  afterEach(() => void process.off('warning', note))
 
   async function loseOne() {
     const lock = redisson.getLock(name)
@@ -113,29 +109,25 @@ describe("The client's events", () => {
   })
 
   it('The events lockLost and renewalFailed say which lock, which hold, and why (B11)', async () => {
-    const proxy = await startProxy(await sharedStandalone())
-    try {
-      const brief = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 4_500 })
-      const failed: RenewalFailedEvent[] = []
-      const lost: LockLostEvent[] = []
-      const errors: Error[] = []
-      brief
-        .on('renewalFailed', (event) => failed.push(event))
-        .on('lockLost', (event) => lost.push(event))
-        .on('error', (error) => errors.push(error))
-      const hold = await brief.getLock(name).acquire()
-      const { signal, threadId } = hold
-      proxy.refuse()
-      proxy.cut()
-      await waitUntil('the loss is noticed', () => signal.aborted)
-      expect(failed.map((event) => [event.lockName, event.threadId])).to.deep.equal([[name, threadId]])
-      expect(failed[0]!.error).to.be.instanceOf(Error)
-      expect(lost).to.have.length(1)
-      expect(lost[0]).to.include({ lockName: name, threadId, reason: 'lease' })
-      expect(lost[0]!.error).to.equal(signal.reason)
-      expect(errors).to.not.be.empty
-    } finally {
-      await proxy.stop()
-    }
+    const proxy = await openProxy(await sharedStandalone())
+    const brief = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 4_500 })
+    const failed: RenewalFailedEvent[] = []
+    const lost: LockLostEvent[] = []
+    const errors: Error[] = []
+    brief
+      .on('renewalFailed', (event) => failed.push(event))
+      .on('lockLost', (event) => lost.push(event))
+      .on('error', (error) => errors.push(error))
+    const hold = await brief.getLock(name).acquire()
+    const { signal, threadId } = hold
+    proxy.refuse()
+    proxy.cut()
+    await waitUntil('the loss is noticed', () => signal.aborted)
+    expect(failed.map((event) => [event.lockName, event.threadId])).to.deep.equal([[name, threadId]])
+    expect(failed[0]!.error).to.be.instanceOf(Error)
+    expect(lost).to.have.length(1)
+    expect(lost[0]).to.include({ lockName: name, threadId, reason: 'lease' })
+    expect(lost[0]!.error).to.equal(signal.reason)
+    expect(errors).to.not.be.empty
   })
 })

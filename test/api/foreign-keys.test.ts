@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { IllegalMonitorStateError, type Redisson, WrongTypeError } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { NobodysErrors } from '../kit/observing'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 
@@ -21,19 +21,16 @@ describe('A key that holds no plain lock', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
-  const nobodys = new NobodysErrors()
 
   beforeEach(async () => {
-    nobodys.watch()
     redisson = await createRedisson()
     redis = await openRedis()
     name = uniqueName('foreign')
   })
   afterEach(async () => {
     await redis.del(name)
-    await closeAll()
-    await nobodys.expectNone()
   })
+  expectHandledRejections()
 
   /** The value and its expiry, as Redis itself would copy them. */
   const contents = async () => [await redis.dumpBuffer(name), (await redis.pttl(name)) > 0]

@@ -3,18 +3,19 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import type { AvailableEvent, EventOrigin, UnavailableEvent } from '../../src/index'
 import { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { startBlackHole } from '../kit/proves-locking'
-import { closeProxies, openProxy } from '../kit/proxies'
-import { sharedCluster, sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { openProxy } from '../kit/proxies'
+import {
+  freshServer,
+  sharedCluster,
+  sharedStandalone,
+  startStandalone,
+  waitUntil,
+} from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
 describe('The health of a client', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   it('ping() and isConnected tell whether Redis answers', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const redisson = await createRedisson({ redis: proxy.url })
@@ -124,24 +125,19 @@ describe('The health of a client', () => {
   })
 
   it('A user without the right to a channel is told which right to grant', async () => {
-    const server = await startStandalone({ config: ['user deaf on >secret ~* resetchannels &none +@all'] })
-    try {
-      const redisson = await createRedisson({ redis: `redis://deaf:secret@${server.host}:${server.port}` })
-      const errors: Error[] = []
-      redisson.on('error', (error) => errors.push(error))
-      const name = uniqueName()
-      const admin = await openRedis(server.url)
-      await admin.hset(name, 'another:1', 1)
-      await admin.pexpire(name, 60_000)
-      expect(await redisson.getLock(name).tryLock(500)).to.equal(false)
-      expect(errors[0]).to.include({ code: 'REDIS_REFUSED' })
-      expect(errors[0]!.message)
-        .to.contain(`SUBSCRIBE to the channel "redisson_lock__channel:{${name}}"`)
-        .and.contain('Grant the user +subscribe &redisson_lock__channel:*')
-    } finally {
-      await closeAll()
-      await server.stop()
-    }
+    const server = await freshServer({ config: ['user deaf on >secret ~* resetchannels &none +@all'] })
+    const redisson = await createRedisson({ redis: `redis://deaf:secret@${server.host}:${server.port}` })
+    const errors: Error[] = []
+    redisson.on('error', (error) => errors.push(error))
+    const name = uniqueName()
+    const admin = await openRedis(server.url)
+    await admin.hset(name, 'another:1', 1)
+    await admin.pexpire(name, 60_000)
+    expect(await redisson.getLock(name).tryLock(500)).to.equal(false)
+    expect(errors[0]).to.include({ code: 'REDIS_REFUSED' })
+    expect(errors[0]!.message)
+      .to.contain(`SUBSCRIBE to the channel "redisson_lock__channel:{${name}}"`)
+      .and.contain('Grant the user +subscribe &redisson_lock__channel:*')
   })
 })
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RedissonOptions } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownServer, sharedCluster, waitUntil } from '../kit/servers/index'
 
 interface Answer {
@@ -21,7 +21,6 @@ describe('A client that answers inspectors', function () {
   beforeEach(async () => {
     listener = await openRedis(server.url)
   })
-  afterEach(closeAll)
 
   const create = (options: Partial<RedissonOptions> = {}) => createRedisson({ redis: server.url, ...options })
   const channelOf = (id: string) => `rlock:inspect:${id}`
@@ -171,7 +170,6 @@ describe('A client that answers inspectors', function () {
 
 describe('A client in a cluster that answers inspectors', function () {
   this.timeout(60_000)
-  afterEach(closeAll)
 
   /** Asks until this client has answered: its subscription may be on its way. */
   async function answerOf(client: Redisson, urls: readonly string[]): Promise<Answer> {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 
 async function* rows() {
   yield 1
@@ -25,7 +25,6 @@ describe('A function under a lock that returns before its work begins', () => {
     redisson = await createRedisson()
     name = uniqueName('lazy')
   })
-  afterEach(closeAll)
 
   const sections: [string, (fn: () => unknown) => Promise<unknown>][] = [
     ['withLock()', (fn) => redisson.getLock(name).withLock(fn)],

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { LockLostError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { blockEventLoop, wireThreadId } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
@@ -17,7 +17,6 @@ describe('A LockHold', () => {
     redis = await openRedis()
     name = uniqueName('hold')
   })
-  afterEach(closeAll)
 
   it('A LockHold says which lock, which thread id on the wire, and that it holds', async () => {
     const hold = await redisson.getLock(name).acquire()

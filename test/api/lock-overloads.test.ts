@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { ownerOf } from '../kit/observing'
 
 describe('lock() and tryLock(), every way of calling them', () => {
@@ -14,7 +14,6 @@ describe('lock() and tryLock(), every way of calling them', () => {
     redis = await openRedis()
     name = uniqueName('overloads')
   })
-  afterEach(closeAll)
 
   /** Acquires, reads the lease that was set, releases. */
   async function leaseOf(acquire: () => Promise<unknown>): Promise<number> {

@@ -1,13 +1,11 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 
 /** Half of an emoji: what `slice` leaves of a name cut by length. On its way to Redis it becomes U+FFFD. */
 const CUT_EMOJI = '😀😀'.slice(0, 3)
 
 describe('A name that is no well-formed Unicode', () => {
-  afterEach(closeAll)
-
   const getters: [string, (redisson: Redisson, name: string) => unknown][] = [
     ['getLock', (redisson, name) => redisson.getLock(name)],
     ['getReadWriteLock', (redisson, name) => redisson.getReadWriteLock(name)],

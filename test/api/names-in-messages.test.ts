@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { sharedStandalone } from '../kit/servers/index'
 
 /** C0, DEL, C1, the two separators of lines, and what turns the direction of a line around. */
@@ -9,8 +9,6 @@ const LONG = 'x'.repeat(1_000_000)
 const LONGEST = 3_000
 
 describe('A name in a message', () => {
-  afterEach(closeAll)
-
   /** What a client says of locks with this name. */
   async function said(name: string): Promise<string[]> {
     const { url } = await sharedStandalone()

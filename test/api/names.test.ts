@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { NobodysErrors, ownerOf } from '../kit/observing'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectHandledRejections, ownerOf } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
 /** Braces in a name are its own, else we add them, as Redisson does. */
@@ -12,16 +12,11 @@ const channelOf = (key: string) =>
 describe('Names of locks', () => {
   let redisson: Redisson
   let redis: Redis
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redisson = await createRedisson()
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await nobodys.expectNone()
   })
 
   async function subscribers(channel: string): Promise<number> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { LockLostError, type LockLostEvent, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 
 describe('What a lock answers', () => {
   let redisson: Redisson
@@ -13,7 +13,6 @@ describe('What a lock answers', () => {
     redis = await openRedis()
     name = uniqueName('queries')
   })
-  afterEach(closeAll)
 
   it('A lock held by this client answers its levels and the remaining lease', async () => {
     const lock = redisson.getLock(name)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { TimeUnit, type TimeUnit as Unit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 
 /** The class again, as another copy of the package in the process has it. */
 function secondCopy(): typeof TimeUnit {
@@ -13,8 +13,6 @@ function secondCopy(): typeof TimeUnit {
 }
 
 describe('A TimeUnit of another copy of the package', () => {
-  afterEach(closeAll)
-
   it('A TimeUnit of another copy of the package is taken wherever a unit is expected', async () => {
     const Other = secondCopy()
     expect(Other).to.not.equal(TimeUnit)

@@ -1,10 +1,8 @@
 import type { RedissonOptions, ShutdownOptions, TryLockOptions } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 
 // That this compiles under exactOptionalPropertyTypes is half of what it shows.
 describe('An option that is undefined', () => {
-  afterEach(closeAll)
-
   it('An option that is undefined means its default, whichever option it is', async () => {
     const options: Partial<RedissonOptions> = {
       lockWatchdogTimeout: undefined,

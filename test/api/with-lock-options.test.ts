@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { LockTimeoutError, type Redisson, RedissonError, type RLock } from '../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { deferred } from '../kit/observing'
 
 describe('The options of withLock', () => {
@@ -13,7 +13,6 @@ describe('The options of withLock', () => {
     name = uniqueName('with-lock')
     lock = redisson.getLock(name)
   })
-  afterEach(closeAll)
 
   it('withLock rejects with LockTimeoutError past its waitTime, and does not call the function', async () => {
     const held = await lock.acquire()

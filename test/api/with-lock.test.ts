@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 
 describe('withLock()', () => {
@@ -14,7 +14,6 @@ describe('withLock()', () => {
     redis = await openRedis()
     name = uniqueName('with-lock')
   })
-  afterEach(closeAll)
 
   it('withLock() waits for the function of a lost hold, and its error goes first', async () => {
     const failure = new Error('failed inside')

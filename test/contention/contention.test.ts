@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { runCallers } from '../kit/contention/callers'
 import { startCallersProcess } from '../kit/contention/callers-process'
 import { sharedStandalone } from '../kit/servers/index'
@@ -9,8 +9,6 @@ const SECTIONS = 10_000
 const LEASE_MS = 10_000
 
 describe('Contention for one lock', () => {
-  afterEach(closeAll)
-
   it('50 callers of one process lose none of 10,000 updates, without waits for a lease', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: LEASE_MS })
     const redis = await openRedis()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import type { Handle, HandleKind, Handles } from './handles'
@@ -24,7 +24,6 @@ export function anyHandleSuite(kind: HandleKind) {
       await kind.prepare?.(redisson, name)
       own = kind.open(redisson, name)
     })
-    afterEach(closeAll)
 
     const held = () => kind.held(redis, name)
     const isFree = async () => (await held()) === 0

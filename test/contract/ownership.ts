@@ -8,7 +8,7 @@ import {
   type RLock,
   TimeUnit,
 } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
@@ -37,7 +37,6 @@ export function ownershipSuite(primitive: Primitive) {
       lost = []
       redisson.on('lockLost', (event) => lost.push(event))
     })
-    afterEach(closeAll)
 
     const lockOf = (client: Redisson): RLock => primitive.create(client, name)
     const holds = () => primitive.holds(redis, name)

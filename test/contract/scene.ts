@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { ClientInternals } from '../../src/client/client-internals'
 import type { LockLostEvent, Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { closeProxies } from '../kit/proxies'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { type Standalone, waitUntil } from '../kit/servers/index'
+import { own } from '../kit/servers/own-server'
 import { startServer } from '../kit/stand-in'
 import { type ScriptSent, tapped } from '../kit/tapped-transport'
 import { type Blocker, listeners, type Primitive } from './primitive'
@@ -90,14 +90,7 @@ class Scene {
 /** For the `describe` of a suite: connections are killed and users changed there, so each has a server of its own. */
 export function sceneOf(primitive: Primitive): Scene {
   const scene = new Scene(primitive)
-  before(async () => {
-    scene.server = await startServer()
-  })
-  after(() => scene.server.stop())
+  scene.server = own(startServer)()
   beforeEach(() => scene.begin())
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
   return scene
 }

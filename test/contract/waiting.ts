@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { leftIn } from '../kit/left-in'
-import { NobodysErrors } from '../kit/observing'
+import { expectHandledRejections } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 import { latch, ScriptCounter, type Tap, tapped } from '../kit/tapped-transport'
 import type { Waitable } from './waitables'
@@ -18,18 +18,13 @@ export function waitingSuite(waitable: Waitable) {
   const a = waitable.name
 
   describe(`Anything that waits: a ${a}`, () => {
-    const nobodys = new NobodysErrors()
+    expectHandledRejections()
     let redis: Redis
     let name: string
 
     beforeEach(async () => {
-      nobodys.watch()
       redis = await openRedis()
       name = uniqueName()
-    })
-    afterEach(async () => {
-      await closeAll()
-      await nobodys.expectNone()
     })
 
     const isFree = () => waitUntil(`the ${a} is free`, () => waitable.isFree(redis, name), PROMPTLY, 5)

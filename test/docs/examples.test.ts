@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { Redisson } from '../../src/index'
 import { type Example, examples, textOf } from '../kit/docs/pages'
 import { sourceExamples } from '../kit/docs/source-examples'
-import { type Standalone, startStandalone, withClient } from '../kit/servers/index'
+import { ownServer, withClient } from '../kit/servers/index'
 import { CompiledExamples, givenNames } from './compiled-examples'
 import { given } from './given'
 import { Places } from './places'
@@ -19,14 +19,13 @@ const COMMANDS = examples('sh').filter(({ code }) => /^redis-cli\b/.test(code))
 describe('The examples of the pages', function () {
   this.timeout(60_000)
 
-  let server: Standalone
+  const server = ownServer()
   let places: Places
   let compiled: CompiledExamples
   let clients: Redisson[]
   const { create } = Redisson
 
   before(async () => {
-    server = await startStandalone()
     places = await Places.open(server, TYPESCRIPT)
     compiled = new CompiledExamples(TYPESCRIPT, places.replacements)
     Redisson.create = async (options) => {
@@ -39,7 +38,6 @@ describe('The examples of the pages', function () {
     Redisson.create = create
     compiled?.remove()
     await places?.close()
-    await server?.stop()
   })
   beforeEach(() => {
     clients = []

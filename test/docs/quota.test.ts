@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis } from '../kit/clients'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { createRedisson, openRedis } from '../kit/clients'
+import { ownServer } from '../kit/servers/index'
 
 /** What docs/guides/runtimes.md says to users whose Redis counts commands. */
 describe('What a client costs where commands are counted', () => {
-  let server: Standalone
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server?.stop())
-  afterEach(closeAll)
+  const server = ownServer()
 
   it('An idle client sends nothing, and a lock and a permit cost two commands each', async () => {
     const redisson = await createRedisson({ redis: server.url })

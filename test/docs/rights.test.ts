@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis } from '../kit/clients'
+import { createRedisson, openRedis } from '../kit/clients'
 import { examples } from '../kit/docs/pages'
-import { ownServer, startCluster, startSentinel, withClient } from '../kit/servers/index'
+import { freshCluster, freshSentinel, ownServer, withClient } from '../kit/servers/index'
 
 /** The user of docs/operations/security.md, who has these rights and no others. */
 const LUA = join(__dirname, '../../lua')
@@ -25,7 +25,6 @@ describe('The rights that docs/operations/security.md lists', () => {
     await redis.call('ACL', 'SETUSER', 'rlock', '+client|setinfo').catch(() => {})
     await redis.call('ACL', 'LOG', 'RESET')
   })
-  afterEach(closeAll)
 
   const client = () =>
     createRedisson({
@@ -131,68 +130,58 @@ describe('The rights that docs/operations/security.md lists', () => {
 
   it('The listed rights are enough in a cluster, with those that it lists for one', async () => {
     const user = ['user rlock on >secret', ...RIGHTS, ...IN_A_CLUSTER].join(' ')
-    const cluster = await startCluster({ config: [user] })
-    try {
-      const open = () =>
-        createRedisson({
-          redis: {
-            nodes: cluster.nodes.map(({ host, port }) => ({ host, port })),
-            options: { redisOptions: { username: 'rlock', password: 'secret' } },
-          },
-          lockWatchdogTimeout: 600,
-        })
-      const [one, other] = [await open(), await open()]
-      const errors: Error[] = []
-      for (const each of [one, other]) each.on('error', (error) => errors.push(error))
-      for (const name of ['lock:a', 'lock:b', 'lock:c', 'lock:{d}:x']) {
-        const hold = await one.getReadWriteLock(name).readLock().acquire()
-        const waiting = other.getReadWriteLock(name).writeLock().acquire()
-        await new Promise((resolve) => setTimeout(resolve, 300))
-        await hold.unlock()
-        await (await waiting).unlock()
-      }
-      for (const node of cluster.nodes)
-        await withClient(node, async (at) => {
-          const log = (await at.call('ACL', 'LOG')) as unknown[][]
-          expect(log.map((fields) => fields[7])).to.deep.equal([])
-        })
-      expect(errors).to.deep.equal([])
-    } finally {
-      await closeAll()
-      await cluster.stop()
+    const cluster = await freshCluster({ config: [user] })
+    const open = () =>
+      createRedisson({
+        redis: {
+          nodes: cluster.nodes.map(({ host, port }) => ({ host, port })),
+          options: { redisOptions: { username: 'rlock', password: 'secret' } },
+        },
+        lockWatchdogTimeout: 600,
+      })
+    const [one, other] = [await open(), await open()]
+    const errors: Error[] = []
+    for (const each of [one, other]) each.on('error', (error) => errors.push(error))
+    for (const name of ['lock:a', 'lock:b', 'lock:c', 'lock:{d}:x']) {
+      const hold = await one.getReadWriteLock(name).readLock().acquire()
+      const waiting = other.getReadWriteLock(name).writeLock().acquire()
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await hold.unlock()
+      await (await waiting).unlock()
     }
+    for (const node of cluster.nodes)
+      await withClient(node, async (at) => {
+        const log = (await at.call('ACL', 'LOG')) as unknown[][]
+        expect(log.map((fields) => fields[7])).to.deep.equal([])
+      })
+    expect(errors).to.deep.equal([])
   })
 
   it('The listed rights for sentinels are enough for a lock through them', async () => {
-    const setup = await startSentinel()
+    const setup = await freshSentinel()
     const { sentinels, name } = setup
-    try {
-      for (const sentinel of sentinels)
-        await withClient(sentinel, async (at) => {
-          await at.call('ACL', 'SETUSER', 'finder', 'reset', 'on', '>secret', ...OF_SENTINELS)
-          await at.call('ACL', 'LOG', 'RESET')
-        })
-      const one = await createRedisson({
-        redis: {
-          name,
-          sentinels: sentinels.map(({ host, port }) => ({ host, port })),
-          sentinelUsername: 'finder',
-          sentinelPassword: 'secret',
-        },
+    for (const sentinel of sentinels)
+      await withClient(sentinel, async (at) => {
+        await at.call('ACL', 'SETUSER', 'finder', 'reset', 'on', '>secret', ...OF_SENTINELS)
+        await at.call('ACL', 'LOG', 'RESET')
       })
-      const errors: Error[] = []
-      one.on('error', (error) => errors.push(error))
-      expect(await one.getLock('lock:a').withLock(() => 'inside')).to.equal('inside')
-      for (const sentinel of sentinels)
-        await withClient(sentinel, async (at) => {
-          const log = (await at.call('ACL', 'LOG')) as unknown[][]
-          expect(log.map((fields) => fields[5])).to.deep.equal([])
-        })
-      expect(errors).to.deep.equal([])
-    } finally {
-      await closeAll()
-      await setup.stop()
-    }
+    const one = await createRedisson({
+      redis: {
+        name,
+        sentinels: sentinels.map(({ host, port }) => ({ host, port })),
+        sentinelUsername: 'finder',
+        sentinelPassword: 'secret',
+      },
+    })
+    const errors: Error[] = []
+    one.on('error', (error) => errors.push(error))
+    expect(await one.getLock('lock:a').withLock(() => 'inside')).to.equal('inside')
+    for (const sentinel of sentinels)
+      await withClient(sentinel, async (at) => {
+        const log = (await at.call('ACL', 'LOG')) as unknown[][]
+        expect(log.map((fields) => fields[5])).to.deep.equal([])
+      })
+    expect(errors).to.deep.equal([])
   })
 
   it('The listed rights for operators show a lock, and free it with those for that', async () => {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, QueueEvents } from 'bullmq'
 import { expect } from 'chai'
-import { closeAll, openRedis } from '../kit/clients'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { openRedis } from '../kit/clients'
+import { ownServer, waitUntil } from '../kit/servers/index'
 import { Example, endExamples, FOLDER } from './example'
 
 /** On a connection of its own: one that is kept alive would delay the end of the server. */
@@ -14,16 +14,11 @@ const POST = { method: 'POST', headers: { connection: 'close' } }
 describe('The examples', function () {
   this.timeout(60_000)
 
-  let server: Standalone
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server?.stop())
+  const server = ownServer()
   afterEach(async () => {
     await endExamples()
     const redis = await openRedis(server.url)
     await redis.flushall()
-    await closeAll()
   })
 
   const run = (file: string, env: Record<string, string> = {}) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { closeAll, openRedis } from '../kit/clients'
+import { openRedis } from '../kit/clients'
 import { examplesIn } from '../kit/docs/pages'
 import { noPrometheus, Prometheus } from '../kit/prometheus'
 import { freePorts } from '../kit/servers/free-ports'
@@ -85,7 +85,6 @@ describe('Locks in Prometheus', function () {
   after(async () => {
     for (const prometheus of Object.values(watching)) await prometheus.stop()
     await endExamples()
-    await closeAll()
     await server?.stop()
   })
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
@@ -21,11 +21,6 @@ const SIDES: Record<
 }
 
 describe('A partial release without an answer', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   for (const [side, { of, rival }] of Object.entries(SIDES))
     it(`A partial release of a ${side} with a lost reply leaves no longer lease than needed`, async () => {
       const server = await sharedStandalone()

@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 describe('An outage in the middle of a re-entry', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   it('An unanswered re-entry that outlives its hold does not leave the key for its lease', async () => {
     const server = await sharedStandalone()
     const redis = await openRedis(server.url)

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { ClientInternals } from '../../src/client/client-internals'
 import { Redisson, type RedissonOptions } from '../../src/index'
+import { closedAfterEach } from './closing'
 import { defaultServer, inMemoryAt } from './stand-in'
 
 export { rejection } from './rejection'
@@ -32,10 +33,11 @@ export function uniqueName(prefix = 'test'): string {
   return `${prefix}:${process.pid}:${++names}:${Math.random().toString(36).slice(2, 8)}`
 }
 
-/** To be called in `afterEach`. */
+/** Called after each test; before that, where a suite ends the server of its clients. */
 export async function closeAll(): Promise<void> {
   await Promise.all(opened.splice(0).map((each) => each.close()))
 }
+closedAfterEach('client', closeAll)
 
 /** Milliseconds that the work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {

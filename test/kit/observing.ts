@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
+import { closeOpened } from './closing'
 
 /** Who holds a plain lock, as a Java peer would read it: the one field of the hash and its count. */
 export async function ownerOf(redis: Redis, name: string): Promise<{ field: string; count: number }> {
@@ -46,8 +47,17 @@ export function deferred<T = void>() {
   return { promise, resolve, reject }
 }
 
-/** Fails a test, in its afterEach, that left a rejection or an exception without a handler. */
-export class NobodysErrors {
+/** To be called in a `describe`: fails a test that left a rejection without a handler. */
+export function expectHandledRejections(): void {
+  const errors = new StrayErrors()
+  beforeEach(() => errors.watch())
+  afterEach(async () => {
+    await closeOpened()
+    await errors.expectNone()
+  })
+}
+
+class StrayErrors {
   private readonly seen: unknown[] = []
   private readonly note = (error: unknown) => {
     this.seen.push(error)

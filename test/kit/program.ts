@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { closedAfterEach } from './closing'
 import { endWithThisProcess } from './servers/left-behind'
 
 const running = new Set<ChildProcess>()
@@ -45,10 +46,10 @@ export class Program {
   }
 }
 
-/** To be called in `afterEach`. */
-export async function killPrograms(): Promise<void> {
+async function killPrograms(): Promise<void> {
   const children = [...running]
   const exits = children.map((child) => once(child, 'exit'))
   for (const child of children) child.kill('SIGKILL')
   await Promise.all(exits)
 }
+closedAfterEach('process', killPrograms)

@@ -1,3 +1,4 @@
+import { closedAfterEach } from './closing'
 import { type Address, startProxy, type TcpProxy } from './servers/index'
 
 const opened: TcpProxy[] = []
@@ -9,7 +10,8 @@ export async function openProxy(target: Address): Promise<TcpProxy> {
   return proxy
 }
 
-/** To be called in `afterEach`, after the clients were closed. */
+/** Called after each test; before that, where a suite ends the server behind them. */
 export async function closeProxies(): Promise<void> {
   await Promise.all(opened.splice(0).map((proxy) => proxy.stop()))
 }
+closedAfterEach('proxy', closeProxies)

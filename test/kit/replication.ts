@@ -1,10 +1,10 @@
 import type { RedissonOptions } from '../../src/index'
+import { openProxy } from './proxies'
 import {
   type Address,
   type RedisNode,
   type SentinelSetup,
   sameAddress,
-  startProxy,
   type TcpProxy,
   waitUntil,
   withClient,
@@ -54,7 +54,7 @@ export async function replicateThroughProxies(
     )
   return await Promise.all(
     replicas.map(async (replica) => {
-      const proxy = await startProxy(primary)
+      const proxy = await openProxy(primary)
       await withClient(replica, (client) => client.replicaof(proxy.host, proxy.port))
       await waitUntil('the replica is online through its proxy', () => isOnline(primary, replica))
       return proxy
@@ -67,7 +67,7 @@ export async function replicateThroughProxies(
  * primary announces the address of the proxy.
  */
 export async function replicateInCluster(primary: Address, replica: Address) {
-  const proxy = await startProxy(primary)
+  const proxy = await openProxy(primary)
   await withClient(primary, (client) => client.config('SET', 'cluster-announce-port', proxy.port))
   await waitUntil('the replica replicates through the proxy', () =>
     withClient(replica, async (client) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { LockLostEvent } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
@@ -9,8 +9,6 @@ import { tapped } from '../kit/tapped-transport'
 const WATCHDOG = 6_000
 
 describe('The watchdog after a jump of the wall clock', () => {
-  afterEach(closeAll)
-
   async function twoHolds() {
     const clock = new JumpingClock()
     const renewed: (readonly string[])[] = []

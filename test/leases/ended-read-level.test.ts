@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 
 describe('A read hold with a level whose lease has ended', () => {
-  afterEach(closeAll)
-
   it("is told of its end when its last level's release is sent, not answered (V119)", async () => {
     const redisson = await createRedisson()
     const reader = redisson.getReadWriteLock(uniqueName('ended-read')).readLock()

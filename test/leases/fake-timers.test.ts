@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, openRedis, uniqueName } from '../kit/clients'
-import { killPrograms, Program } from '../kit/program'
+import { openRedis, uniqueName } from '../kit/clients'
+import { Program } from '../kit/program'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 /** In processes of their own: what they replace is replaced for good. */
@@ -10,10 +10,6 @@ describe('A client whose process has other timers', () => {
 
   beforeEach(async () => {
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
   })
 
   async function expectRenewals(name: string) {

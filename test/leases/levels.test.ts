@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
@@ -12,8 +12,6 @@ describe('the leases of nested levels', () => {
   beforeEach(async () => {
     redis = await openRedis()
   })
-
-  afterEach(closeAll)
 
   it('An inner lease never shortens what an outer level still needs (guarantee 6)', async () => {
     const redisson = await createRedisson()

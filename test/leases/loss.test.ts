@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { LockLostError, type LockLostEvent, type RenewalFailedEvent } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { deferred } from '../kit/observing'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 describe('a lost lock', () => {
@@ -13,11 +13,6 @@ describe('a lost lock', () => {
 
   beforeEach(async () => {
     redis = await openRedis()
-  })
-
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   /** Nothing of this process runs for so long: no timer, no socket. */

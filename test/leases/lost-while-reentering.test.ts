@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { LockHold } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
 import { leftIn } from '../kit/left-in'
 import { queueSleeps } from '../kit/queues'
@@ -12,8 +12,6 @@ const WATCHDOG = 3_000
 const LEASE = 60_000
 
 describe('A hold that ends while it is re-entered', () => {
-  afterEach(closeAll)
-
   for (const kind of ['lock', 'readLock', 'writeLock'] as const)
     it(`A hold that is lost while it is re-entered is released, not renewed for ever: ${kind}`, async () => {
       const clock = new JumpingClock()

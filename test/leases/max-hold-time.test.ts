@@ -14,7 +14,7 @@ import {
   tokenLock,
   writeLock,
 } from '../contract/primitives'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 
 const KINDS = [plainLock, fairLock, fencedLock, spinLock, nonReentrantLock, readLock, writeLock, tokenLock]
@@ -28,7 +28,6 @@ describe('maxHoldTime (guarantees 5 and 6)', () => {
   beforeEach(async () => {
     redis = await openRedis()
   })
-  afterEach(closeAll)
 
   const open = (options: Partial<RedissonOptions> = {}) => createRedisson(options)
   const each = (kinds: readonly Primitive[], check: (kind: Primitive) => Promise<void>) =>

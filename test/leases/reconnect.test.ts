@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect } from 'chai'
 import type { LockHold, LockLostEvent, Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
-import { type ClusterSetup, ownServer, startCluster, waitUntil } from '../kit/servers/index'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
+import { ownCluster, ownServer, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 const WATCHDOG = 90_000
@@ -12,11 +12,6 @@ const LONG_BEFORE_ITS_TURN = 15_000
 
 describe('a holder whose connection came back', () => {
   const server = ownServer()
-
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
 
   function lossesOf(redisson: Redisson): LockLostEvent[] {
     const lost: LockLostEvent[] = []
@@ -80,13 +75,7 @@ describe('a holder whose connection came back', () => {
   })
 
   describe('in a cluster', () => {
-    let cluster: ClusterSetup
-
-    before(async () => {
-      cluster = await startCluster()
-    })
-
-    after(() => cluster.stop())
+    const cluster = ownCluster()
 
     it('A cluster client soon learns of a node restarted empty, and keeps other holds', async () => {
       const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }))

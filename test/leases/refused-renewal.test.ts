@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** ms */
@@ -58,7 +58,6 @@ describe('A right that is missing inside a script', () => {
     redis = await openRedis(server.url)
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '~*', '&*', '+@all')
   })
-  afterEach(closeAll)
 
   const asApp = () =>
     createRedisson({

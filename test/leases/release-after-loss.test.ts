@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { JumpingClock } from '../kit/jumping-clock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
 
@@ -24,10 +24,6 @@ describe('A hold whose deadline has passed', () => {
     name = uniqueName()
     clock = new JumpingClock()
     sent = new ScriptCounter()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   const client = () => createRedisson({}, { clock, transport: sent.transport })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { LockHold, LockLostEvent } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ownServer, sharedSentinel, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
 
@@ -20,8 +20,6 @@ describe('A renewed lock that is taken away on the server', () => {
     redis = await openRedis(server.url)
     await redis.flushall()
   })
-
-  afterEach(closeAll)
 
   async function create(scripts = new ScriptCounter(), lockWatchdogTimeout = WATCHDOG) {
     const redisson = await createRedisson(

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ownServer } from '../kit/servers/index'
 import { type ScriptCounter, tapped } from '../kit/tapped-transport'
 
@@ -15,8 +15,6 @@ describe('the watchdog', () => {
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-
-  afterEach(closeAll)
 
   const create = (transport?: ScriptCounter['transport'], lockWatchdogTimeout = WATCHDOG) =>
     createRedisson({ redis: server.url, lockWatchdogTimeout }, transport ? { transport } : {})

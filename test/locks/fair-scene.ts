@@ -4,11 +4,11 @@ import { ReentrantLock } from '../../src/engine/reentrant-lock'
 import type { LockHold, Redisson, RLock } from '../../src/index'
 import { FairLockKind } from '../../src/locks/fair-lock'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
 import { internalsOf } from '../kit/internals'
-import { closeProxies } from '../kit/proxies'
 import { type Standalone, waitUntil } from '../kit/servers/index'
+import { own } from '../kit/servers/own-server'
 import { startServer } from '../kit/stand-in'
 
 /** One fair lock on a server that no other test uses; new for each test. */
@@ -99,14 +99,7 @@ export class FairScene {
 /** For a `describe`. */
 export function fairScene(): FairScene {
   const scene = new FairScene()
-  before(async () => {
-    scene.server = await startServer()
-  })
-  after(() => scene.server.stop())
+  scene.server = own(startServer)()
   beforeEach(() => scene.begin())
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
   return scene
 }

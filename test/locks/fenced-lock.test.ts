@@ -15,7 +15,7 @@ import { leasesSuite } from '../contract/leases'
 import { ownershipSuite } from '../contract/ownership'
 import { fencedLock } from '../contract/primitives'
 import { wakeUpSuite } from '../contract/wake-up'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 import { VirtualClock } from '../kit/virtual-clock'
@@ -42,7 +42,6 @@ describe('A fenced lock', () => {
     errors = []
     redisson.on('error', (error) => errors.push(error))
   })
-  afterEach(closeAll)
 
   it('A plain hold draws a token of its own, and a plain re-entry leaves the token (F1)', async () => {
     const earlier = await (await createRedisson()).getFencedLock(name).withLock(({ token }) => token)

@@ -2,15 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { internalsOf } from '../kit/internals'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 describe('forceUnlock() of a lock that changes hands', () => {
-  afterEach(closeAll)
-
   it('forceUnlock() answers after one try, also where each holder has left before it', async () => {
     const redis = await openRedis()
     const name = uniqueName()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { type Standalone, startStandalone } from '../kit/servers/index'
 
 describe('Members that belong to another copy of the package', () => {
@@ -16,10 +16,7 @@ describe('Members that belong to another copy of the package', () => {
     const copy = loadAnotherCopy()
     others = await Promise.all(servers.map(({ url }) => copy.Redisson.create({ redis: url })))
   })
-  afterEach(async () => {
-    await Promise.all(others.map((each) => each.shutdown({ timeout: 0 })))
-    await closeAll()
-  })
+  afterEach(() => Promise.all(others.map((each) => each.shutdown({ timeout: 0 }))))
   after(() => Promise.all(servers.map((each) => each.stop())))
 
   for (const isCopy of [false, true])

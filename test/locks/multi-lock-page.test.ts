@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { startStandalone } from '../kit/servers/index'
 
 const PAGE = readFileSync(join(__dirname, '../../docs/guides/multi-lock.md'), 'utf8')
@@ -12,8 +12,6 @@ const AsyncFunction = (async () => {}).constructor as new (
 ) => (...args: unknown[]) => Promise<unknown>
 
 describe('docs/guides/multi-lock.md', () => {
-  afterEach(closeAll)
-
   it('The example of a multi lock runs', async () => {
     const redisson = await createRedisson()
     let signal: AbortSignal | undefined

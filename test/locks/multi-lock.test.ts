@@ -11,33 +11,27 @@ import {
 } from '../../src/index'
 import { anyHandleSuite } from '../contract/any-handle'
 import { multiLockHandles } from '../contract/handles'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
-import { NobodysErrors, stillPending } from '../kit/observing'
-import { closeProxies, openProxy } from '../kit/proxies'
-import { startStandalone, waitUntil } from '../kit/servers/index'
+import { expectHandledRejections, stillPending } from '../kit/observing'
+import { openProxy } from '../kit/proxies'
+import { freshServer, waitUntil } from '../kit/servers/index'
 import { defaultServer, NO_USERS, skipInMemory } from '../kit/stand-in'
 
 anyHandleSuite(multiLockHandles)
 
 describe('A multi lock', () => {
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
   let redisson: Redisson
   let redis: Redis
   let names: string[]
 
   beforeEach(async () => {
-    nobodys.watch()
     redisson = await createRedisson()
     redis = await openRedis()
     const name = uniqueName('multi')
     names = ['a', 'b', 'c'].map((each) => `${name}:${each}`)
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-    await nobodys.expectNone()
   })
 
   const multi = (...order: number[]) =>
@@ -330,27 +324,22 @@ describe('A multi lock', () => {
   describe('Errors of members (M7)', () => {
     it('An error that will not pass rejects at once, in lock() too', async function () {
       skipInMemory(this, NO_USERS)
-      const server = await startStandalone({ config: ['user alice on >secret ~* &* +@all'] })
-      try {
-        const url = `redis://alice:secret@${server.host}:${server.port}`
-        const refused = await createRedisson({ redis: url })
-        const lock = redisson.getMultiLock(redisson.getLock(names[0]!), refused.getLock(names[1]!))
-        await lock.withLock(() => {})
-        const admin = await openRedis(server.url)
-        await admin.acl('SETUSER', 'alice', '-evalsha', '-eval')
-        let error!: Error
-        expect(
-          await timed(async () => {
-            error = await rejection(lock.lock())
-          }),
-        ).to.be.lessThan(10_000)
-        expect(error).to.be.instanceOf(RedisRefusedError)
-        // Members that had not answered are not waited for: they release by themselves what they are granted.
-        await untilFree()
-      } finally {
-        await closeAll()
-        await server.stop()
-      }
+      const server = await freshServer({ config: ['user alice on >secret ~* &* +@all'] })
+      const url = `redis://alice:secret@${server.host}:${server.port}`
+      const refused = await createRedisson({ redis: url })
+      const lock = redisson.getMultiLock(redisson.getLock(names[0]!), refused.getLock(names[1]!))
+      await lock.withLock(() => {})
+      const admin = await openRedis(server.url)
+      await admin.acl('SETUSER', 'alice', '-evalsha', '-eval')
+      let error!: Error
+      expect(
+        await timed(async () => {
+          error = await rejection(lock.lock())
+        }),
+      ).to.be.lessThan(10_000)
+      expect(error).to.be.instanceOf(RedisRefusedError)
+      // Members that had not answered are not waited for: they release by themselves what they are granted.
+      await untilFree()
     })
 
     it('wait 0 is one try of each member, in the order of all processes', async () => {

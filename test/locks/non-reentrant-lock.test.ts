@@ -4,7 +4,7 @@ import { anyHandleSuite } from '../contract/any-handle'
 import { lockHandles } from '../contract/handles'
 import { ownershipSuite } from '../contract/ownership'
 import { nonReentrantLock } from '../contract/primitives'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
 import { defaultServer } from '../kit/stand-in'
@@ -21,7 +21,6 @@ describe('A non-reentrant lock', () => {
     redisson = await createRedisson()
     name = uniqueName('non-reentrant')
   })
-  afterEach(closeAll)
 
   it('A non-reentrant lock refuses its holder by every call and object', async () => {
     const lock = redisson.getNonReentrantLock(name)

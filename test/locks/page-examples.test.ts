@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { exponentialBackOff } from '../../src/index'
-import { closeAll, createRedisson } from '../kit/clients'
+import { createRedisson } from '../kit/clients'
 
 const DOCS = join(__dirname, '../../docs/guides')
 /** The pages, as docs/guides/fenced-lock.md, and how often the example calls what it is given. */
 const PAGES = { 'other-kinds': 1, 'token-lock': 2, 'fenced-lock': 1 }
 
 describe('The examples of the pages of locks', () => {
-  afterEach(closeAll)
-
   for (const [page, runs] of Object.entries(PAGES))
     it(`The first example of docs/guides/${page}.md runs as it stands`, async () => {
       const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(readFileSync(join(DOCS, `${page}.md`), 'utf8')) ?? []

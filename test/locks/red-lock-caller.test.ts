@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock, RRedLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { queueSleeps } from '../kit/queues'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
@@ -12,11 +12,6 @@ import { tapped } from '../kit/tapped-transport'
 type Locks = Pick<RLock, 'lock'>
 
 describe('A RedLock and what its caller has or cannot have of its members', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   it('The caller would wait for itself at one member, another refuses: it goes on (V157)', async () => {
     const [redisson, other, redis] = [await createRedisson(), await createRedisson(), await openRedis()]
     const name = uniqueName('self-wait')

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { type Standalone, sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
@@ -23,7 +23,6 @@ describe('A RedLock for which many callers of one process wait', () => {
   before(async () => {
     servers = await Promise.all([0, 1, 2].map(() => startStandalone()))
   })
-  afterEach(closeAll)
   after(async () => {
     await Promise.all((servers ?? []).map((server) => server.stop()))
   })
@@ -102,11 +101,6 @@ describe('A RedLock for which many callers of one process wait', () => {
 })
 
 describe('A multi lock or a RedLock that many callers want while too few servers answer', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   for (const kind of ['multi lock', 'RedLock'])
     it(`Each caller of a ${kind} is told so, although others hold the member (V204)`, async () => {
       const proxy = await openProxy(await sharedStandalone())

@@ -10,12 +10,12 @@ import {
 } from '../../src/index'
 import { anyHandleSuite } from '../contract/any-handle'
 import { redLockHandles } from '../contract/handles'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
-import { NobodysErrors, stillPending } from '../kit/observing'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { expectHandledRejections, stillPending } from '../kit/observing'
+import { openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
 
 /** A tenth of it bounds each try: long enough for a busy machine. */
@@ -26,7 +26,7 @@ anyHandleSuite(redLockHandles)
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 describe('A RedLock', () => {
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
   let servers: Standalone[]
   let proxies: TcpProxy[]
   let clients: Redisson[]
@@ -40,17 +40,11 @@ describe('A RedLock', () => {
     await Promise.all((servers ?? []).map((server) => server.stop()))
   })
   beforeEach(async () => {
-    nobodys.watch()
     name = uniqueName('red')
     proxies = await Promise.all(servers.map((server) => openProxy(server)))
     clients = await connect()
     redis = await Promise.all(servers.map((server) => openRedis(server.url)))
     for (const each of redis) each.on('error', () => {})
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-    await nobodys.expectNone()
   })
 
   const connect = () =>

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
-import { killPrograms, Program } from '../kit/program'
+import { Program } from '../kit/program'
 import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
@@ -16,10 +16,6 @@ describe('runOnce', () => {
   beforeEach(async () => {
     ;[one, two] = await Promise.all([createRedisson(), createRedisson()])
     name = uniqueName()
-  })
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
   })
 
   it('Of two processes 200 ms apart one runs the job (U9)', async () => {

@@ -3,10 +3,10 @@ import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import type { Redisson, RLock, RMultiLock } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 
@@ -26,10 +26,6 @@ describe('Several locks as one', () => {
   beforeEach(async () => {
     name = uniqueName('several')
     clients = await Promise.all(servers.map(({ url }) => createRedisson({ redis: url })))
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   const redLock = () => clients[0]!.getRedLock(...clients.map((client) => client.getLock(name)))

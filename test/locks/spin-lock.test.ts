@@ -7,7 +7,7 @@ import { ownershipSuite } from '../contract/ownership'
 import { spinLock } from '../contract/primitives'
 import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
@@ -37,7 +37,6 @@ describe('A spin lock', () => {
     name = uniqueName('spin')
     foreign = new ForeignLock(redis, name)
   })
-  afterEach(closeAll)
 
   const queued = (id: string) => waitingIn(redisson, id).waiting
 

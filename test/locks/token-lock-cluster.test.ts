@@ -2,27 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Cluster } from 'ioredis'
 import type { RedissonOptions } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { SentScripts } from '../kit/sent-scripts'
-import { type ClusterSetup, startCluster, waitUntil } from '../kit/servers/index'
+import { ownCluster, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
 import { waitingIn } from '../kit/waiting-in'
 
 describe('A token lock across the slots of a cluster', () => {
-  let cluster: ClusterSetup
+  const cluster = ownCluster()
   let redis: Cluster
   let options: Pick<RedissonOptions, 'redis'>
 
   before(async () => {
-    cluster = await startCluster()
     const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }))
     options = { redis: { nodes } }
     redis = new Cluster(nodes)
   })
-  afterEach(closeAll)
   after(async () => {
     redis?.disconnect()
-    await cluster?.stop()
   })
 
   it('A token lock in a cluster works in any slot, and wakes its waiters by message', async () => {

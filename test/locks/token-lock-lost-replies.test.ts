@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { LockLostError, type Redisson, RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
@@ -30,11 +30,6 @@ describe('Lost replies and late copies of a token lock', () => {
     await warmUp.withLock(() => warmUp.isLocked())
     await warmUp.lock()
     await warmUp.forceUnlock()
-  })
-
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   const isFree = async () => (await redis.exists(name)) === 0

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { sharedStandalone } from '../kit/servers/index'
 import { TOKEN_LIBRARIES, type TokenPeer } from '../kit/token-lock-peers'
 
@@ -36,10 +36,7 @@ for (const library of TOKEN_LIBRARIES) {
       theirKey = uniqueName('beside')
       key = library.prefix + theirKey
     })
-    afterEach(async () => {
-      await peer?.close()
-      await closeAll()
-    })
+    afterEach(() => peer?.close())
 
     it(`What ${their} holds is held for a token lock, which gets it soon after its release`, async () => {
       const theirs = await peer.acquire(theirKey, LEASE)

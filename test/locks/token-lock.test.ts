@@ -13,7 +13,7 @@ import { lockHandles } from '../contract/handles'
 import { ownershipSuite } from '../contract/ownership'
 import { tokenLock } from '../contract/primitives'
 import { renewalSuite } from '../contract/renewal'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { keptBy } from '../kit/left-in'
 import { SentScripts } from '../kit/sent-scripts'
 import { startStandalone, waitUntil } from '../kit/servers/index'
@@ -38,7 +38,6 @@ describe('A token lock', () => {
     redis = await openRedis()
     name = uniqueName('token')
   })
-  afterEach(closeAll)
 
   const isFree = async () => (await redis.exists(name)) === 0
   const waits = (client: Redisson, clockless = name) =>

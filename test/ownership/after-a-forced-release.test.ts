@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -23,8 +23,6 @@ const KINDS: Record<string, Kind> = {
 /** The keys go without a message, so only the next grant can show that the hold before it is gone. */
 for (const [kind, make] of Object.entries(KINDS))
   describe(`The next holder of ${kind} whose key was deleted`, () => {
-    afterEach(closeAll)
-
     async function deleted(name: string) {
       const redis = await openRedis()
       await redis.del(name, `${name}:2`)
@@ -58,8 +56,6 @@ for (const [kind, make] of Object.entries(KINDS))
   })
 
 describe('A listener that calls unlock()', () => {
-  afterEach(closeAll)
-
   it('while another unlock() looks for what has ended, ends its own level only (V135)', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 1_500 })
     const redis = await openRedis()
@@ -79,8 +75,6 @@ describe('A listener that calls unlock()', () => {
 })
 
 describe('A grant that is answered after a later grant of its lock', () => {
-  afterEach(closeAll)
-
   it('is confirmed first: it is gone where the key was deleted between both (V161)', async () => {
     const redis = await openRedis()
     const [firstApplied, secondApplied] = [latch(), latch()]

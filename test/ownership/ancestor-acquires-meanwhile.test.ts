@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 
 type Kind = (redisson: Redisson, name: string) => Pick<RLock, 'lock' | 'unlock'>
@@ -14,8 +14,6 @@ const KINDS: Record<string, Kind> = {
 }
 
 describe('A branch whose ancestor acquires meanwhile', () => {
-  afterEach(closeAll)
-
   for (const [kind, make] of Object.entries(KINDS))
     it(`enters below it where its own re-entry of ${kind} was answered late (V134)`, async () => {
       const redisson = await createRedisson()

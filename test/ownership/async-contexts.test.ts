@@ -3,16 +3,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { ambientThread } from '../../src/ownership/logical-thread'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { deferred } from '../kit/observing'
-import {
-  sharedCluster,
-  sharedSentinel,
-  sharedStandalone,
-  startProxy,
-  type TcpProxy,
-  waitUntil,
-} from '../kit/servers/index'
+import { openProxy } from '../kit/proxies'
+import { sharedCluster, sharedSentinel, sharedStandalone, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 /** What a service keeps for each of its requests: a trace, a tenant, a logger. */
@@ -21,7 +15,6 @@ const requests = new AsyncLocalStorage<string>()
 describe('The async context of a request', () => {
   let name: string
   let sockets: (string | undefined)[]
-  let proxy: TcpProxy | undefined
   const noteSocket = () => {
     sockets.push(requests.getStore())
   }
@@ -31,12 +24,7 @@ describe('The async context of a request', () => {
     sockets = []
     subscribe('net.client.socket', noteSocket)
   })
-  afterEach(async () => {
-    unsubscribe('net.client.socket', noteSocket)
-    await closeAll()
-    await proxy?.stop()
-    proxy = undefined
-  })
+  afterEach(() => void unsubscribe('net.client.socket', noteSocket))
 
   describe('Listeners of events', () => {
     let redisson: Redisson
@@ -196,7 +184,7 @@ describe('The async context of a request', () => {
   })
 
   it('Connections, also new ones, do not belong to the context of the opening request', async () => {
-    proxy = await startProxy(await sharedStandalone())
+    const proxy = await openProxy(await sharedStandalone())
     const { url } = proxy
     const redisson = await requests.run('first', () => createRedisson({ redis: url }))
     const opened = sockets.length

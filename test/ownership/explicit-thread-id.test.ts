@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownerOf, wireThreadId } from '../kit/observing'
 
 describe('An explicit threadId', () => {
@@ -11,7 +11,6 @@ describe('An explicit threadId', () => {
     redisson = await createRedisson()
     name = uniqueName('explicit')
   })
-  afterEach(closeAll)
 
   it('An explicit threadId re-enters through every acquiring call and every object of the name', async () => {
     const redis = await openRedis()

@@ -1,19 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
-import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../kit/servers/index'
+import { openProxy } from '../kit/proxies'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { latch, tapped } from '../kit/tapped-transport'
 
 describe('what is given up half-way', () => {
-  let proxy: TcpProxy | undefined
-  afterEach(async () => {
-    await closeAll()
-    await proxy?.stop()
-    proxy = undefined
-  })
-
   it('An acquisition that is aborted while it is queued behind an unlock() acquires nothing (A8)', async () => {
     const released = latch()
     const transport = tapped((sent) =>
@@ -132,24 +126,24 @@ describe('what is given up half-way', () => {
   })
 
   it('A partial unlock() that was not sent leaves no longer lease behind (V170)', async () => {
-    proxy = await startProxy(await sharedStandalone())
+    const proxy = await openProxy(await sharedStandalone())
     const redis = await openRedis()
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 500 })
     const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock(1_500)
       await lock.lock(3_600_000)
-      proxy!.refuse()
-      proxy!.cut()
+      proxy.refuse()
+      proxy.cut()
       expect((await rejection(lock.unlock())).code).to.equal('REDIS_UNAVAILABLE')
       await waitUntil('the hold has ended', async () => !(await lock.isHeldByCurrentThread()))
-      await proxy!.accept()
+      await proxy.accept()
       await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0)
     })
   })
 
   it('A partial unlock() that was not sent leaves no renewal of an explicit lease (B2)', async () => {
-    proxy = await startProxy(await sharedStandalone())
+    const proxy = await openProxy(await sharedStandalone())
     const redisson = await createRedisson(
       { redis: proxy.url, lockWatchdogTimeout: 3_000 },
       { unavailableAfter: 400 },
@@ -159,9 +153,9 @@ describe('what is given up half-way', () => {
     await redisson.run(async () => {
       await lock.lock(1_500)
       await lock.lock()
-      proxy?.stall()
+      proxy.stall()
       expect((await rejection(lock.unlock())).code).to.equal('REDIS_UNAVAILABLE')
-      proxy?.resume()
+      proxy.resume()
       await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0)
     })
   })
@@ -181,15 +175,15 @@ describe('what is given up half-way', () => {
   })
 
   it('A re-entry ends with its wait while the server is silent (A7)', async () => {
-    proxy = await startProxy(await sharedStandalone())
+    const proxy = await openProxy(await sharedStandalone())
     const redisson = await createRedisson({ redis: proxy.url })
     const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock()
-      proxy?.stall()
+      proxy.stall()
       const took = await timed(() => rejection(lock.tryLock(100)))
       expect(took).to.be.lessThan(5_000)
-      proxy?.resume()
+      proxy.resume()
       await lock.unlock()
     })
   })

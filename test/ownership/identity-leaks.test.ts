@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { deferred } from '../kit/observing'
 
 // A thread's identity that leaks is two requests inside one lock: each of these code paths outlives the
@@ -15,7 +15,6 @@ describe('A logical thread does not leak', () => {
     redisson = await createRedisson()
     name = uniqueName('leak')
   })
-  afterEach(closeAll)
 
   it('A logical thread does not leak to the code after it, nor to the code that awaited it', async () => {
     const lock = redisson.getLock(name)

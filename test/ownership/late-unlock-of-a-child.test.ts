@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson, type RLock } from '../../src/index'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 
 type Kind = (
   redisson: Redisson,
@@ -20,8 +20,6 @@ const KINDS: Record<string, Kind> = {
 
 for (const [kind, make] of Object.entries(KINDS))
   describe(`A late unlock() of ${kind}`, () => {
-    afterEach(closeAll)
-
     for (const before of ['nothing', 'a lease that ends', 'a level that it releases'])
       it(`A late unlock() of ${kind} by an expired branch spares its parent; before: ${before} (V101, V112)`, async () => {
         const [redisson, stranger] = [await createRedisson(), await createRedisson()]
@@ -54,8 +52,6 @@ for (const [kind, make] of Object.entries(KINDS))
   })
 
 describe('A late unlock() within a section of the same lock', () => {
-  afterEach(closeAll)
-
   for (const kind of ['a plain lock', 'a multi lock', 'a RedLock'])
     it(`unlock() of an expired level of ${kind}, in another withLock, leaves the outer level`, async () => {
       const [redisson, stranger] = [await createRedisson(), await createRedisson()]

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 
 type Calls = 'acquire' | 'lock' | 'unlock' | 'withLock' | 'isHeldByCurrentThread'
 type Kind = (redisson: Redisson, name: string) => Pick<RLock, Calls>
@@ -25,7 +25,6 @@ for (const [kind, make] of Object.entries(KINDS))
       name = uniqueName('levels')
       own = make(redisson, name)
     })
-    afterEach(closeAll)
 
     const isFree = async () => (await (await openRedis()).exists(name)) === 0
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { deferred, ownerOf, stillPending } from '../kit/observing'
 
 describe('A logical thread (redisson.run)', () => {
@@ -11,7 +11,6 @@ describe('A logical thread (redisson.run)', () => {
     redisson = await createRedisson()
     name = uniqueName('run')
   })
-  afterEach(closeAll)
 
   it('A logical thread re-enters a lock through any object of that name, with one count', async () => {
     const redis = await openRedis()

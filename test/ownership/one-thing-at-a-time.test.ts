@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { blockEventLoop, ownerOf, stillPending } from '../kit/observing'
 
 describe('One caller does one thing at a time on one lock', () => {
@@ -11,7 +11,6 @@ describe('One caller does one thing at a time on one lock', () => {
     redisson = await createRedisson()
     name = uniqueName('one-thing')
   })
-  afterEach(closeAll)
 
   it('A second acquisition of a caller rejects at once, and says what to do', async () => {
     const other = await createRedisson()

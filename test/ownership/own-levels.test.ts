@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson, type RLock } from '../../src/index'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 
 type Lock = Pick<RLock, 'lock' | 'tryLock' | 'unlock' | 'acquire' | 'withLock' | 'isHeldByCurrentThread'>
 type Kind = (redisson: Redisson, name: string) => Lock
@@ -29,7 +29,6 @@ for (const [kind, make] of Object.entries(KINDS))
       others = make(await createRedisson(), name)
       another = redisson.getLock(uniqueName('another'))
     })
-    afterEach(closeAll)
 
     const isFree = async () => {
       if (!(await others.tryLock())) return false
@@ -172,8 +171,6 @@ for (const [kind, make] of Object.entries(KINDS))
   })
 
 describe('The levels of code without a thread', () => {
-  afterEach(closeAll)
-
   it('Of two readers of one object, the first unlock() ends the earlier lease (V118)', async () => {
     const [redisson, stranger] = [await createRedisson(), await createRedisson()]
     const name = uniqueName('own-levels')

@@ -7,7 +7,7 @@ import {
   type Redisson,
   type RLock,
 } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { deferred, ownerOf, stillPending } from '../kit/observing'
 import { Section } from '../kit/section'
 import { waitUntil } from '../kit/servers/index'
@@ -25,7 +25,6 @@ describe('The end of a branch below a hold', () => {
     lock = redisson.getLock(name)
     section = new Section()
   })
-  afterEach(closeAll)
 
   /** Opens a branch that does not take the lock by itself. */
   const branch = <T>(fn: () => Promise<T>): Promise<T> => redisson.getLock(uniqueName('branch')).withLock(fn)

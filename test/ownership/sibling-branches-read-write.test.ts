@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson, type RReadWriteLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { deferred, stillPending } from '../kit/observing'
 import { expectNothingLeft } from '../kit/read-write/state'
 
@@ -20,7 +20,6 @@ describe('Siblings below a thread that holds a read-write lock', () => {
     reading = writing = 0
     order = []
   })
-  afterEach(closeAll)
 
   const branch = <T>(fn: () => Promise<T>): Promise<T> => redisson.getLock(uniqueName('branch')).withLock(fn)
 

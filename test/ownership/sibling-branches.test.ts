@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { leftIn } from '../kit/left-in'
 import { deferred } from '../kit/observing'
 import { Section } from '../kit/section'
@@ -20,7 +20,6 @@ describe('Siblings below a thread that holds the lock', () => {
     lock = redisson.getLock(name)
     section = new Section()
   })
-  afterEach(closeAll)
 
   /** Opens a branch that does not take the lock by itself. */
   const branch = <T>(fn: () => Promise<T>): Promise<T> => redisson.getLock(uniqueName('branch')).withLock(fn)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownerOf } from '../kit/observing'
 
 // Code that got a LockHold, or runs within withLock, relies on that level to the end: a stray unlock() in a
@@ -13,7 +13,6 @@ describe('Bare unlock() and the levels of LockHolds', () => {
     redisson = await createRedisson()
     name = uniqueName('token')
   })
-  afterEach(closeAll)
 
   async function expectRefused(unlocking: Promise<void>) {
     const error = await rejection(unlocking)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownerOf, stillPending } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedStandalone, startProxy, waitUntil } from '../kit/servers/index'
@@ -15,7 +15,6 @@ describe('Code outside any scope', () => {
     redisson = await createRedisson({}, { transport: sent.transport })
     name = uniqueName('unscoped')
   })
-  afterEach(closeAll)
 
   for (const [title, second] of [
     ['one object', false],

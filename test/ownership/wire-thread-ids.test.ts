@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ownerOf, wireThreadId } from '../kit/observing'
 import { sharedStandalone } from '../kit/servers/index'
 
@@ -13,7 +13,6 @@ describe('Thread ids on the wire', () => {
     redisson = await createRedisson()
     name = uniqueName('wire')
   })
-  afterEach(closeAll)
 
   it('Thread ids on the wire are new with every hold, for every kind of caller', async () => {
     const redis = await openRedis()

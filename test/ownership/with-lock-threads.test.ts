@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { deferred, ownerOf } from '../kit/observing'
 
 describe('The thread that withLock() opens', () => {
@@ -11,7 +11,6 @@ describe('The thread that withLock() opens', () => {
     redisson = await createRedisson()
     name = uniqueName('with-lock')
   })
-  afterEach(closeAll)
 
   it('The thread of withLock() re-enters its own hold by every call and object', async () => {
     const redis = await openRedis()

@@ -1,13 +1,11 @@
 import { expect } from 'chai'
 import { TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { stillPending } from '../kit/observing'
 import { asleep } from '../kit/sleepers'
 
 /** Redisson's own tests of RCountDownLatch, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of latches", () => {
-  afterEach(closeAll)
-
   async function newLatch(count?: number) {
     const redisson = await createRedisson()
     const name = uniqueName('latch')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
 import { waitUntil } from '../kit/servers/index'
 import { RLockChecks } from './rlock-checks'
@@ -8,8 +8,6 @@ import { RLockChecks } from './rlock-checks'
 /** Redisson's own tests of the fair lock as of any lock; those of its queue are in redisson-fair-lock-queue.test.ts. */
 describe("Redisson's tests of fair locks", () => {
   const fair = new RLockChecks((redisson, name) => redisson.getFairLock(name))
-
-  afterEach(closeAll)
 
   it('RedissonFairLockTest.testTryLockNonDelayed: a wait that ended delays no later try', async () => {
     const redisson = await createRedisson()

@@ -2,14 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { inCluster } from './in-cluster'
 
 /** Redisson's own tests of RLock with many threads, clients or nodes; see redisson-lock.test.ts. */
 describe("Redisson's tests of many on a lock", () => {
-  afterEach(closeAll)
-
   it('RedissonLockTest.testSubscriptionsPerConnection: no subscription is left behind', async () => {
     const redisson = await createRedisson()
     const prefix = uniqueName('lock')

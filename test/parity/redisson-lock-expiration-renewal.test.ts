@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson, type RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection } from '../kit/clients'
+import { createRedisson, openRedis, rejection } from '../kit/clients'
 import { ownServer } from '../kit/servers/index'
 
 const WATCHDOG_MS = 500
@@ -18,8 +18,6 @@ describe("Redisson's tests of the renewal of leases", () => {
       lockWatchdogBatchSize: 50,
     })
   })
-
-  afterEach(closeAll)
 
   it('RedissonLockExpirationRenewalTest.testLockAfterTimeout: renewed after a loss', () =>
     renewedAfterLoss(() => redisson.getLock('LOCK_KEY'), 1))

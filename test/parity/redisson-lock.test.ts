@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { startStandalone, waitUntil } from '../kit/servers/index'
 
 /**
@@ -10,8 +10,6 @@ import { startStandalone, waitUntil } from '../kit/servers/index'
  * What has no counterpart stands in test/unit/redisson-tests.test.ts.
  */
 describe("Redisson's tests of one lock", () => {
-  afterEach(closeAll)
-
   it('RedissonLockTest.testLockIsNotRenewedAfterInterruptedTryLock: nothing held', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 300 })
     const lock = redisson.getLock(uniqueName())

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
 import { type Standalone, startStandalone } from '../kit/servers/index'
 import { heldByAnotherThread, heldOnThreeServers } from './multi-lock-checks'
 
@@ -12,7 +12,6 @@ describe("Redisson's tests of multi locks", () => {
   beforeEach(async () => {
     redisson = await createRedisson()
   })
-  afterEach(closeAll)
 
   it('RedissonMultiLockTest.testLockUnlock: held by its thread between lock() and unlock()', async () => {
     const prefix = uniqueName()

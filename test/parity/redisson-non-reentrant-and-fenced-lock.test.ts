@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import type { LockOf } from './rlock-checks'
 
 /** What Redisson's tests ask alike of the two kinds that their holder cannot take again. */
@@ -62,8 +62,6 @@ class NonReentrantChecks {
 describe("Redisson's tests of non-reentrant and fenced locks", () => {
   const plain = new NonReentrantChecks((redisson, name) => redisson.getNonReentrantLock(name))
   const fair = new NonReentrantChecks((redisson, name) => redisson.getNonReentrantFairLock(name))
-
-  afterEach(closeAll)
 
   it('RedissonNonReentrantLockTest.testSameThreadReacquireThrows: the holder is refused', () =>
     plain.sameThread())

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Redisson, type RPermitExpirableSemaphore, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { stillPending } from '../kit/observing'
 import { asleep } from '../kit/sleepers'
 import { inCluster } from './in-cluster'
@@ -12,8 +12,6 @@ const UNKNOWN = '0123456789abcdef0123456789abcdef'
 
 /** Redisson's own tests of RPermitExpirableSemaphore, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of semaphores whose permits expire", () => {
-  afterEach(closeAll)
-
   async function newSemaphore(permits?: number, redisson?: Redisson) {
     redisson ??= await createRedisson()
     const name = uniqueName('s')

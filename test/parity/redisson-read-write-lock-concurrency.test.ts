@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 
 /** Redisson's own tests of RReadWriteLock with many threads or clients; each reads or writes by chance, and none beside a writer. */
 describe("Redisson's tests of many on a read-write lock", () => {
-  afterEach(closeAll)
-
   it('RedissonReadWriteLockTest.testConcurrency_SingleInstance: fifteen threads read or write', async () => {
     const redisson = await createRedisson()
     const sections = new Sections()

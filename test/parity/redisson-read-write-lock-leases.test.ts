@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 
 /** Redisson's own tests of RReadWriteLock that wait for leases; times are a tenth and less of theirs. */
 describe("Redisson's tests of a read-write lock's leases", () => {
-  afterEach(closeAll)
-
   it('RedissonReadWriteLockTest.testReadLockExpiration: waits for the longer lease', async () => {
     const { redisson, both } = await openLock()
     const reader = (lease: number, holdMs: number) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { RLock } from '../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { inCluster } from './in-cluster'
 
 /**
@@ -9,8 +9,6 @@ import { inCluster } from './in-cluster'
  * many clients in redisson-read-write-lock-concurrency.test.ts.
  */
 describe("Redisson's tests of a read-write lock", () => {
-  afterEach(closeAll)
-
   it('RedissonReadWriteLockTest.testReadLockIsLocked: locked once its writer reads', async () => {
     const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('TEST'))

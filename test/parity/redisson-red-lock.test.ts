@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Redisson, type RLock, type RRedLock, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { openUntilTheEnd } from '../kit/closing'
 import { stillPending } from '../kit/observing'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { freshServer, type Standalone, startStandalone } from '../kit/servers/index'
 import { heldByAnotherThread, heldOnThreeServers } from './multi-lock-checks'
 
 /**
@@ -15,14 +16,11 @@ describe("Redisson's tests of RedLocks", () => {
   let clients: Redisson[]
 
   before(async () => {
-    servers = await Promise.all(Array.from({ length: 3 }, () => startStandalone()))
+    servers = await Promise.all(Array.from({ length: 3 }, () => freshServer()))
     // For all tests: each client warns once.
     clients = await Promise.all(servers.map(({ url }) => createRedisson({ redis: url })))
   })
-  after(async () => {
-    await closeAll()
-    await Promise.all((servers ?? []).map((server) => server.stop()))
-  })
+  openUntilTheEnd()
 
   /** Names of locks, on two servers: so many on the first, the others on the second. */
   function locksOn(first: number, second: number): RLock[] {

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { RSemaphore } from '../../src/index'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { stillPending } from '../kit/observing'
 import { asleep } from '../kit/sleepers'
 
 /** Redisson's own tests of RSemaphore, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of semaphores", () => {
-  afterEach(closeAll)
-
   async function newSemaphore() {
     const redisson = await createRedisson()
     const name = uniqueName('s')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
 import { stillPending } from '../kit/observing'
 import { inCluster } from './in-cluster'
 import { RLockChecks } from './rlock-checks'
@@ -11,8 +11,6 @@ const PROMPTLY = 500
 /** Redisson's own tests of the spin lock, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of spin locks", () => {
   const spin = new RLockChecks((redisson, name) => redisson.getSpinLock(name))
-
-  afterEach(closeAll)
 
   it('RedissonSpinLockTest.testRedisFailed: a dead server is an error, no hang or false', () =>
     spin.redisFailed())

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** Commands of the scripts; each is refused in turn, so that the script ends in the middle. */
@@ -14,7 +14,6 @@ describe('A right to a command that a read-write lock misses for a while', () =>
   let redis: Redis
   let locks: RLock[]
 
-  afterEach(closeAll)
   beforeEach(async () => {
     redis = await openRedis(server.url)
     await redis.flushall()

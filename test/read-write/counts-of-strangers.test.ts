@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { look, readTimeoutKey } from '../kit/read-write/state'
 import type { Standalone } from '../kit/servers/index'
 import { onInMemoryServers, startServer } from '../kit/stand-in'
@@ -36,7 +36,6 @@ for (const where of ['Redis', 'memory'])
       name = uniqueName('rw')
       client = await createRedisson({ redis: server.url, lockWatchdogTimeout: LEASE })
     })
-    afterEach(closeAll)
 
     const sides = () => client.getReadWriteLock(name)
     const ttl = (owner: string, level: number) => redis.pttl(readTimeoutKey(name, owner, level))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { expectNothingLeft, ForeignSide, messagesOf, shape } from '../kit/read-write/state'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -20,7 +20,6 @@ describe('Forced release of a read-write lock', () => {
     rw = redisson.getReadWriteLock(name)
     messages = await messagesOf(await openRedis(), name)
   })
-  afterEach(closeAll)
 
   const read = (threadId: number, leaseTime?: number) => rw.readLock().tryLock({ threadId, leaseTime })
   const write = (threadId: number, leaseTime?: number) => rw.writeLock().tryLock({ threadId, leaseTime })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownServer } from '../kit/servers/index'
 
 describe('The keys beside a read-write lock', () => {
@@ -11,7 +11,6 @@ describe('The keys beside a read-write lock', () => {
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-  afterEach(closeAll)
 
   async function as(...keys: string[]): Promise<Redisson> {
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', '&*', '+@all', ...keys)

@@ -1,5 +1,4 @@
-import { closeAll, openRedis, uniqueName } from '../kit/clients'
-import { killPrograms } from '../kit/program'
+import { openRedis, uniqueName } from '../kit/clients'
 import { callersSpec, LONG, runMixed } from '../kit/read-write/mixed'
 import { startStandalone } from '../kit/servers/index'
 
@@ -9,10 +8,6 @@ describe('A read-write lock of several processes', () => {
     server = await startStandalone()
   })
   after(() => server.stop())
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
-  })
 
   it('No writer overlaps another, no read is torn, no caller waits for a lease', async () => {
     const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 4_000)

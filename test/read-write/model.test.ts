@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { closeAll, openRedis, uniqueName } from '../kit/clients'
+import { openRedis, uniqueName } from '../kit/clients'
 import { OurClient } from '../kit/read-write-model/clients'
 import { type Action, actions, Run, seed, WATCHDOG, wipe } from '../kit/read-write-model/run'
 import { startServer } from '../kit/stand-in'
@@ -21,7 +21,6 @@ describe('A read-write lock against its model', () => {
     server = await startServer()
   })
   after(() => server.stop())
-  afterEach(closeAll)
 
   it(`A read-write lock and its model do the same in ${SEQUENCES} random sequences`, async function () {
     this.timeout(600_000)

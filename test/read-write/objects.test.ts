@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 
 describe('Objects of a read-write lock', () => {
-  afterEach(closeAll)
-
   it('A read-write lock and its sides have one name, and the sides are the same objects', async () => {
     const name = uniqueName('rw')
     const lock = (await createRedisson()).getReadWriteLock(name)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { LockHold, Redisson, RReadWriteLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { expectNothingLeft, ForeignSide, listeners, shape } from '../kit/read-write/state'
 import { waitUntil } from '../kit/servers/index'
 
@@ -20,7 +20,6 @@ describe('Readers and writers that are queued together', () => {
     rw = redisson.getReadWriteLock(name)
     foreign = new ForeignSide(redis, name)
   })
-  afterEach(closeAll)
 
   const listening = (connections = 1) =>
     waitUntil('the waiters listen', async () => (await listeners(redis, name)) === connections)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
@@ -9,7 +9,6 @@ import { tapped } from '../kit/tapped-transport'
 // that it has ended, and writers wait on (guarantee 6).
 describe('A read hold with a lease, within which a renewed level was released', function () {
   this.timeout(60_000)
-  afterEach(closeAll)
 
   it('ends for writers when its lease ends', async () => {
     const lockWatchdogTimeout = 9_000

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { expectNothingLeft, ForeignSide, shape } from '../kit/read-write/state'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
@@ -17,10 +17,6 @@ describe('Read-write lock: readers that try at once', () => {
     redis = await openRedis()
     name = uniqueName('rw')
     foreign = new ForeignSide(redis, name)
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   /** A client that is so many ms away from the server, there and back. */

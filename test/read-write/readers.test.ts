@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
 import { readTimeoutParts } from '../../src/locks/read-write-side'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import {
   expectNothingLeft,
   ForeignSide,
@@ -29,7 +29,6 @@ describe('Readers of a read-write lock', () => {
     rw = redisson.getReadWriteLock(name)
     foreign = new ForeignSide(redis, name)
   })
-  afterEach(closeAll)
 
   const readerFields = async () => Object.keys((await look(redis, name)).fields)
   const readTimeoutsGone = (owner: string) =>

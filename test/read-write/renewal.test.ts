@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { expectNothingLeft, ForeignSide, look, readTimeoutKey, shape } from '../kit/read-write/state'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
@@ -13,7 +13,6 @@ describe('Renewal of many read holds', () => {
   beforeEach(async () => {
     redis = await openRedis()
   })
-  afterEach(closeAll)
 
   it('Renewal lets the read timeout key of a dead reader of another client expire (B12)', async () => {
     const name = uniqueName('rw')

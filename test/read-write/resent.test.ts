@@ -1,31 +1,25 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { expectNothingLeft, shape } from '../kit/read-write/state'
-import { type Standalone, startProxy, type TcpProxy } from '../kit/servers/index'
+import type { TcpProxy } from '../kit/servers/index'
+import { own } from '../kit/servers/own-server'
 import { startServer } from '../kit/stand-in'
 import { type ScriptSent, tapped } from '../kit/tapped-transport'
 
 /** Commands whose answers were lost are sent again: twice applied must be once. */
 describe('Commands of a read-write lock that run twice', () => {
-  let server: Standalone
+  const server = own(startServer)()
   let redis: Redis
   let name: string
   let proxy: TcpProxy
 
-  before(async () => {
-    server = await startServer()
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
-    proxy = await startProxy(server)
+    proxy = await openProxy(server)
     name = uniqueName('rw')
-  })
-  afterEach(async () => {
-    await closeAll()
-    await proxy.stop()
   })
 
   /** The first key of a script is its third word. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { expectNothingLeft, listeners, look, shape } from '../kit/read-write/state'
 import { waitUntil } from '../kit/servers/index'
 
@@ -23,7 +23,6 @@ describe('Stepping down from writing to reading', () => {
     rw = redisson.getReadWriteLock(name)
     theirs = other.getReadWriteLock(name)
   })
-  afterEach(closeAll)
 
   /** Returns when the acquisitions, which must wait, sleep. */
   async function asleep(acquiring: Promise<unknown>, connections = 1): Promise<void> {
@@ -191,7 +190,6 @@ describe('Upgrading from reading to writing', () => {
     name = uniqueName('rw')
     rw = redisson.getReadWriteLock(name)
   })
-  afterEach(closeAll)
 
   it('Upgrading from reading to writing is refused where the reader would wait for itself', async () => {
     await redisson.run(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 
 /** A key that holds something else is reported, and left as it is. */
 describe('Read-write lock: keys that are none', () => {
@@ -14,7 +14,6 @@ describe('Read-write lock: keys that are none', () => {
     redis = await openRedis()
     name = uniqueName('rw')
   })
-  afterEach(closeAll)
 
   const place: Record<string, () => Promise<unknown>> = {
     'a string': () => redis.set(name, 'x'),

@@ -5,9 +5,9 @@ import { type Certificate, Certificates } from '../kit/certificates'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
 import { freePorts } from '../kit/servers/free-ports'
 import {
+  freshCluster,
   type Standalone,
   skipInContainers,
-  startCluster,
   startSentinel,
   startStandalone,
   waitUntil,
@@ -29,7 +29,6 @@ describe('TLS options that a function returns', () => {
     second = await certificates.make()
     expired = await certificates.make({ isExpired: true })
   })
-  afterEach(closeAll)
   after(() => certificates.remove())
 
   const filesOf = ({ certPath, keyPath }: Certificate, authority = certPath) =>
@@ -205,26 +204,21 @@ describe('TLS options that a function returns', () => {
 
   it('In a cluster each connection to a node asks', async () => {
     const config = ['tls-auth-clients no', 'tls-cluster no', ...filesOf(first).map((file) => file.join(' '))]
-    const setup = await startCluster({ config })
-    try {
-      const ports = await freePorts(setup.nodes.length)
-      for (const [at, node] of setup.nodes.entries())
-        await withClient(node, (admin) => admin.call('CONFIG', 'SET', 'tls-port', `${ports[at]}`))
-      let ca = first.pem.cert
-      const natMap = Object.fromEntries(
-        setup.nodes.map(({ host, port }, at) => [`${host}:${port}`, { host: 'localhost', port: ports[at]! }]),
-      )
-      // With a port of each kind a node announces to a connection with TLS the port with TLS.
-      const nodes = [{ host: 'localhost', port: ports[0]! }]
-      const options = { natMap, redisOptions: { tls: () => ({ ca }) } }
-      await keepsLocksThrough({ nodes, options } as RedissonOptions['redis'], async () => {
-        await Promise.all(setup.nodes.map((node) => restartWith(node as never, filesOf(second))))
-        ca = second.pem.cert
-      })
-    } finally {
-      await closeAll()
-      await setup.stop()
-    }
+    const setup = await freshCluster({ config })
+    const ports = await freePorts(setup.nodes.length)
+    for (const [at, node] of setup.nodes.entries())
+      await withClient(node, (admin) => admin.call('CONFIG', 'SET', 'tls-port', `${ports[at]}`))
+    let ca = first.pem.cert
+    const natMap = Object.fromEntries(
+      setup.nodes.map(({ host, port }, at) => [`${host}:${port}`, { host: 'localhost', port: ports[at]! }]),
+    )
+    // With a port of each kind a node announces to a connection with TLS the port with TLS.
+    const nodes = [{ host: 'localhost', port: ports[0]! }]
+    const options = { natMap, redisOptions: { tls: () => ({ ca }) } }
+    await keepsLocksThrough({ nodes, options } as RedissonOptions['redis'], async () => {
+      await Promise.all(setup.nodes.map((node) => restartWith(node as never, filesOf(second))))
+      ca = second.pem.cert
+    })
   })
 
   it('A function that fails or gives no options is asked again', async () => {

@@ -1,25 +1,22 @@
 import { Cluster } from 'ioredis'
-import { closeAll, createRedisson } from '../kit/clients'
+import { createRedisson } from '../kit/clients'
 import { countedByAuto, type Look, provesLocking } from '../kit/proves-locking'
-import { type ClusterSetup, startCluster, withClient } from '../kit/servers/index'
+import { ownCluster, withClient } from '../kit/servers/index'
 
 describe('A cluster with a password', () => {
   const password = 'p@ss word'
-  let setup: ClusterSetup
+  const setup = ownCluster()
   let watching: Cluster
   let look: Look
 
   before(async () => {
-    setup = await startCluster()
     for (const node of setup.nodes)
       await withClient(node, (client) => client.config('SET', 'requirepass', password))
     watching = new Cluster(addresses(), { redisOptions: { password } })
     look = { at: watching, subscribers }
   })
-  afterEach(closeAll)
   after(async () => {
     watching?.disconnect()
-    await setup?.stop()
   })
 
   const addresses = () => setup.nodes.map(({ host, port }) => ({ host, port }))

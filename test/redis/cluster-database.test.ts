@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { type ClusterSetup, hasClusterDatabases, startCluster, waitUntil } from '../kit/servers/index'
 
 const DB = 3
@@ -14,7 +14,6 @@ describe('A cluster and the number of a database', () => {
     const config = (await hasClusterDatabases()) ? ['cluster-databases 4'] : []
     setup = await startCluster({ replicas: 1, config })
   })
-  afterEach(closeAll)
   after(() => setup?.stop())
 
   const source = (db: number) => ({

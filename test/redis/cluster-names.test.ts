@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { type ClusterSetup, sharedCluster, waitUntil, withClient } from '../kit/servers/index'
 
 describe('names in a cluster', () => {
@@ -9,7 +9,6 @@ describe('names in a cluster', () => {
   before(async () => {
     setup = await sharedCluster()
   })
-  afterEach(closeAll)
 
   const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
 

@@ -8,9 +8,9 @@ import { internalsOf } from '../kit/internals'
 import { connected, type Look, provesLocking, subscribersOn } from '../kit/proves-locking'
 import {
   type ClusterSetup,
+  freshCluster,
   sharedCluster,
   skipInContainers,
-  startCluster,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -64,22 +64,17 @@ describe('A cluster may be given as', () => {
 
   it('A cluster may be given as nodes: a URL of Valkey, or the unix socket of one of them', async function () {
     await skipInContainers(this, 'its sockets are files of its own')
-    const own = await startCluster({ config: ['unixsocket redis.sock'] })
-    try {
-      const [first] = own.nodes
-      const watching = new Cluster([{ host: first!.host, port: first!.port }])
-      opened.push(watching)
-      const [, directory] = await withClient(first!, (client) => client.config('GET', 'dir'))
-      const socket = `redis+unix://${join(directory as string, 'redis.sock')}`
-      await provesLocking(
-        await createRedisson({ redis: { nodes: [socket] } }),
-        await createRedisson({ redis: { nodes: [new URL(first!.url.replace('redis:', 'valkey:'))] } }),
-        { at: watching, subscribers: (channel) => subscribersOn(own.nodes, channel) },
-      )
-    } finally {
-      await closeAll()
-      await own.stop()
-    }
+    const own = await freshCluster({ config: ['unixsocket redis.sock'] })
+    const [first] = own.nodes
+    const watching = new Cluster([{ host: first!.host, port: first!.port }])
+    opened.push(watching)
+    const [, directory] = await withClient(first!, (client) => client.config('GET', 'dir'))
+    const socket = `redis+unix://${join(directory as string, 'redis.sock')}`
+    await provesLocking(
+      await createRedisson({ redis: { nodes: [socket] } }),
+      await createRedisson({ redis: { nodes: [new URL(first!.url.replace('redis:', 'valkey:'))] } }),
+      { at: watching, subscribers: (channel) => subscribersOn(own.nodes, channel) },
+    )
   })
 
   it('A cluster may be given as nodes with options that would harm locks, without effect', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, timed } from '../kit/clients'
+import { createRedisson, timed } from '../kit/clients'
 import { type ClusterSetup, startCluster } from '../kit/servers/index'
 
 /** Of a connect timeout of 10 s. */
@@ -12,7 +12,6 @@ describe('Redisson.create in a cluster of which a node is gone', () => {
     setup = await startCluster({ config: ['cluster-require-full-coverage no'] })
     await setup.nodes[1]!.kill()
   })
-  afterEach(closeAll)
   after(() => setup.stop())
 
   // ioredis asks a node at random whether the cluster is ready: one time in three it was the dead one, and connect() hung.

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
 import { type ClusterSetup, startCluster } from '../kit/servers/index'
 
 /** Of a connect timeout of 10 s. */
@@ -19,7 +19,6 @@ describe('Redisson.create in a cluster of which a primary hangs', () => {
     }
     await setup.nodes[1]!.pause()
   })
-  afterEach(closeAll)
   after(async () => {
     await setup.nodes[1]!.resume()
     await setup.stop()

@@ -3,12 +3,13 @@ import { RedisRefusedError, RedisUnavailableError } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { rejection, timed } from '../kit/clients'
 import { runsToItsEnd, startBlackHole } from '../kit/proves-locking'
+import { openProxy } from '../kit/proxies'
 import { freePorts } from '../kit/servers/free-ports'
 import {
-  type Standalone,
+  freshServer,
+  ownServer,
   sharedCluster,
   sharedSentinel,
-  startProxy,
   startStandalone,
   withClient,
 } from '../kit/servers/index'
@@ -18,14 +19,12 @@ import { TlsProxy } from '../kit/tls-proxy'
 const QUICKLY = 5_000
 
 describe('Redisson.create that fails', () => {
-  let server: Standalone
+  const server = ownServer({ requirepass: 'right' })
   let nothing: number
 
   before(async () => {
-    server = await startStandalone({ requirepass: 'right' })
     ;[nothing] = (await freePorts(1)) as [number]
   })
-  after(() => server.stop())
 
   async function refusal(redis: unknown): Promise<Error> {
     let error = new Error()
@@ -131,25 +130,21 @@ describe('Redisson.create that fails', () => {
   })
 
   it('create() rejects and names the address if the server hangs after the connect', async () => {
-    const proxy = await startProxy(server)
-    try {
-      const { host, port } = proxy
-      // Our own question after the connection was made, the second of this kind, is answered by a break, the reconnect by
-      // silence.
-      let questions = 0
-      const asked = proxy.dropNextReply(
-        ([command, section]) => command === 'info' && section === 'server' && ++questions === 2,
-      )
-      const stalled = asked.then(() => proxy.stall())
-      await unavailable(
-        { host, port, password: 'right', connectTimeout: 500 },
-        /no answer within 500 ms/,
-        `${host}:${port}`,
-      )
-      await stalled
-    } finally {
-      await proxy.stop()
-    }
+    const proxy = await openProxy(server)
+    const { host, port } = proxy
+    // Our own question after the connection was made, the second of this kind, is answered by a break, the reconnect by
+    // silence.
+    let questions = 0
+    const asked = proxy.dropNextReply(
+      ([command, section]) => command === 'info' && section === 'server' && ++questions === 2,
+    )
+    const stalled = asked.then(() => proxy.stall())
+    await unavailable(
+      { host, port, password: 'right', connectTimeout: 500 },
+      /no answer within 500 ms/,
+      `${host}:${port}`,
+    )
+    await stalled
   })
 
   it('create() rejects and names the address with a missing or wrong login', async () => {
@@ -198,13 +193,9 @@ describe('Redisson.create that fails', () => {
 
   it('Redisson.create at a cluster node without slots may be tried again later (V171)', async () => {
     const config = ['cluster-enabled yes', 'cluster-config-file without-slots.conf']
-    const node = await startStandalone({ config })
-    try {
-      const nodes = [{ host: node.host, port: node.port }]
-      await unavailable({ nodes }, /no node that has slots/, String(node.port))
-    } finally {
-      await node.stop()
-    }
+    const node = await freshServer({ config })
+    const nodes = [{ host: node.host, port: node.port }]
+    await unavailable({ nodes }, /no node that has slots/, String(node.port))
   })
 
   it('Redisson.create that rejects leaves nothing behind, and the process ends by itself', async () => {

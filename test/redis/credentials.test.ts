@@ -77,8 +77,6 @@ async function throughTwoPasswords(
 describe('Credentials that a function returns', () => {
   const server = ownServer({ config: [USER] })
 
-  afterEach(closeAll)
-
   const address = () => ({ host: server.host, port: server.port })
   const reset = () => rotate([server], 'password-0')
 
@@ -168,8 +166,6 @@ describe('Credentials that a function returns', () => {
 })
 
 describe('Credentials that a function returns, behind sentinels and in a cluster', () => {
-  afterEach(closeAll)
-
   it('Locks stay held while the password is replaced twice, behind sentinels', async () => {
     const setup: SentinelSetup = await startSentinel({ config: [USER] })
     try {

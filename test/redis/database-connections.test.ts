@@ -2,33 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { closeProxies } from '../kit/proxies'
-import { startStandalone, waitUntil } from '../kit/servers/index'
+import { freshServer, startStandalone, waitUntil } from '../kit/servers/index'
 import { behindSentinel, DB } from './app-in-database'
 
 describe('A connection whose SELECT fails', () => {
-  afterEach(closeAll)
-
   it('A connection is not used when the server comes back with fewer databases', async () => {
-    const server = await startStandalone()
-    try {
-      const redisson = await createRedisson({ redis: `${server.url}/${DB}` })
-      const reported: string[] = []
-      redisson.on('error', ({ message }) => reported.push(message))
-      await server.restart({ keepData: false, config: ['databases 1'] })
-      const out = /DB index is out of range.*database 5/
-      await waitUntil('the outage is reported', () => reported.some((message) => out.test(message)))
-      const name = uniqueName()
-      expect((await rejection(redisson.getLock(name).lock())).message).to.match(out)
-      const inZero = await openRedis(server.url)
-      expect(await inZero.dbsize()).to.equal(0)
+    const server = await freshServer()
+    const redisson = await createRedisson({ redis: `${server.url}/${DB}` })
+    const reported: string[] = []
+    redisson.on('error', ({ message }) => reported.push(message))
+    await server.restart({ keepData: false, config: ['databases 1'] })
+    const out = /DB index is out of range.*database 5/
+    await waitUntil('the outage is reported', () => reported.some((message) => out.test(message)))
+    const name = uniqueName()
+    expect((await rejection(redisson.getLock(name).lock())).message).to.match(out)
+    const inZero = await openRedis(server.url)
+    expect(await inZero.dbsize()).to.equal(0)
 
-      await server.restart({ keepData: false, config: ['databases 16'] })
-      await waitUntil('it locks again', async () => await redisson.getLock(name).tryLock(1_000))
-      expect(await (await openRedis(`${server.url}/${DB}`)).exists(name)).to.equal(1)
-      expect(await (await openRedis(server.url)).dbsize()).to.equal(0)
-    } finally {
-      await server.stop()
-    }
+    await server.restart({ keepData: false, config: ['databases 16'] })
+    await waitUntil('it locks again', async () => await redisson.getLock(name).tryLock(1_000))
+    expect(await (await openRedis(`${server.url}/${DB}`)).exists(name)).to.equal(1)
+    expect(await (await openRedis(server.url)).dbsize()).to.equal(0)
   })
 
   it('A connection for replica-acknowledged acquisitions whose SELECT fails is not used', async () => {

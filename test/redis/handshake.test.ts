@@ -2,15 +2,13 @@ import { expect } from 'chai'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import type { RedissonOptions } from '../../src/index'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import {
-  type ClusterSetup,
-  type SentinelSetup,
+  freshServer,
+  ownCluster,
+  ownSentinel,
   type Standalone,
   slowLoading,
-  startCluster,
-  startSentinel,
-  startStandalone,
   waitUntil,
   withClient,
   without,
@@ -58,13 +56,9 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
   const printed = watchingTheConsole()
 
   const start = async (...config: string[]) => {
-    server = await startStandalone({ config })
+    server = await freshServer({ config })
     return { host: server.host, port: server.port }
   }
-  afterEach(async () => {
-    await closeAll()
-    await server.stop()
-  })
 
   it('A handshake prints nothing with a server that needs no password but is given one', async () => {
     const address = await start()
@@ -118,7 +112,7 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
   })
 
   it('A handshake prints nothing with a server that is loading at the creation', async () => {
-    server = await startStandalone({
+    server = await freshServer({
       appendonly: true,
       config: await slowLoading(),
     })
@@ -142,14 +136,8 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
 })
 
 describe('A handshake prints nothing and asks for no more than it may, behind Sentinel', () => {
-  let setup: SentinelSetup
+  const setup = ownSentinel({ config: [NO_INFO] })
   const printed = watchingTheConsole()
-
-  before(async () => {
-    setup = await startSentinel({ config: [NO_INFO] })
-  })
-  after(() => setup.stop())
-  afterEach(closeAll)
 
   const source = (more: Partial<RedisOptions> = {}): RedisOptions => ({
     sentinels: setup.sentinels.map(({ host, port }) => ({ host, port })),
@@ -193,14 +181,8 @@ describe('A handshake prints nothing and asks for no more than it may, behind Se
 })
 
 describe('A handshake prints nothing and asks for no more than it may, in a cluster', () => {
-  let setup: ClusterSetup
+  const setup = ownCluster({ config: [NO_INFO] })
   const printed = watchingTheConsole()
-
-  before(async () => {
-    setup = await startCluster({ config: [NO_INFO] })
-  })
-  after(() => setup.stop())
-  afterEach(closeAll)
 
   const nodes = () => setup.nodes.map(({ host, port }) => ({ host, port }))
 

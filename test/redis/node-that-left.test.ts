@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { ShardedSubscriptionMode } from '../../src/index'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
-import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
 import { slotsOfShard } from '../kit/servers/cluster-slots'
 import {
   type ClusterSetup,
+  freshCluster,
   needs,
   type RedisNode,
-  startCluster,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -24,11 +24,7 @@ describe('A cluster node that has left', () => {
 
   beforeEach(async function () {
     await needs(this, 'sharded pub/sub')
-    setup = await startCluster({ replicas: 1 })
-  })
-  afterEach(async () => {
-    await closeAll()
-    await setup.stop()
+    setup = await freshCluster({ replicas: 1 })
   })
 
   const open = (shardedSubscriptionMode: ShardedSubscriptionMode = 'AUTO', lockWatchdogTimeout = 60_000) =>

@@ -4,7 +4,7 @@ import { Redis as Redis5 } from 'ioredis5'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { connected, provesLocking, through } from '../kit/proves-locking'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** Counts the commands that somebody sends on the instance. */
@@ -29,7 +29,6 @@ describe("A caller's own ioredis instance", () => {
   afterEach(async () => {
     await closeAll()
     for (const instance of opened.splice(0)) instance.disconnect()
-    await closeProxies()
   })
 
   function own(options: Partial<RedisOptions> = {}): Redis {

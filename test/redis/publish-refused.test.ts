@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson, type RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import {
   type ClusterSetup,
+  freshServer,
   needs,
   ownServer,
   type Standalone,
   startCluster,
-  startStandalone,
   withClient,
 } from '../kit/servers/index'
 
@@ -48,10 +48,7 @@ describe('A PUBLISH that the server refuses', () => {
     redis = await openRedis(server.url)
     publishing = warnings('RLOCK_PUBLISH_REFUSED')
   })
-  afterEach(async () => {
-    publishing.stop()
-    await closeAll()
-  })
+  afterEach(() => publishing.stop())
 
   const setUser = (...rules: string[]) =>
     redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', '~*', ...rules)
@@ -106,19 +103,15 @@ describe('A PUBLISH that the server refuses', () => {
   })
 
   it('A PUBLISH refused by rename-command fails no release; one event says so', async () => {
-    const renamed = await startStandalone({ config: ['rename-command PUBLISH ""'] })
-    try {
-      const redisson = await createRedisson({ redis: renamed.url })
-      const errors = errorsOf(redisson)
-      const lock = redisson.getLock(uniqueName())
-      await lockAndUnlock(lock)
-      await lockAndUnlock(lock)
-      expect(errors.map(({ message }) => message)).to.have.length(1)
-      expect(errors[0]!.message).to.contain('do not rename PUBLISH')
-      expect(await publishing.soFar()).to.have.length(1)
-    } finally {
-      await renamed.stop()
-    }
+    const renamed = await freshServer({ config: ['rename-command PUBLISH ""'] })
+    const redisson = await createRedisson({ redis: renamed.url })
+    const errors = errorsOf(redisson)
+    const lock = redisson.getLock(uniqueName())
+    await lockAndUnlock(lock)
+    await lockAndUnlock(lock)
+    expect(errors.map(({ message }) => message)).to.have.length(1)
+    expect(errors[0]!.message).to.contain('do not rename PUBLISH')
+    expect(await publishing.soFar()).to.have.length(1)
   })
 
   it('A refused PUBLISH is reported by a release in the background and by force too', async () => {

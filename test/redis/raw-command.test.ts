@@ -5,10 +5,10 @@ import type { Redisson } from '../../src/index'
 import type { CommandConnection } from '../../src/redis/send/command-connection'
 import { encode, RawCommand, rawCommandsWork } from '../../src/redis/send/raw-command'
 import type { ScriptTransport } from '../../src/scripts/transport'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
-import { closeProxies, openProxy } from '../kit/proxies'
-import { type ClusterSetup, ownServer, startCluster, waitUntil, withClient } from '../kit/servers/index'
+import { openProxy } from '../kit/proxies'
+import { ownCluster, ownServer, waitUntil, withClient } from '../kit/servers/index'
 
 const UNKNOWN = '0'.repeat(40)
 
@@ -23,10 +23,6 @@ describe('Raw commands', () => {
 
   beforeEach(async () => {
     redis = await openRedis(server.url)
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   const run = (
@@ -141,13 +137,9 @@ describe('Raw commands', () => {
   })
 
   describe('Raw commands in a cluster', () => {
-    let setup: ClusterSetup
+    const setup = ownCluster()
     let cluster: Cluster
 
-    before(async () => {
-      setup = await startCluster()
-    })
-    after(() => setup.stop())
     beforeEach(async () => {
       cluster = new Cluster(setup.nodes.map(({ host, port }) => ({ host, port })))
       await cluster.ping()

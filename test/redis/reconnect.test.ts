@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Client } from '../../src/client/client'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { type SentinelSetup, sharedSentinel, waitUntil } from '../kit/servers/index'
 
 describe('A connection that is cut while it asks the sentinels', () => {
@@ -9,7 +9,6 @@ describe('A connection that is cut while it asks the sentinels', () => {
   before(async () => {
     setup = await sharedSentinel()
   })
-  afterEach(closeAll)
 
   // As ioredis does when a sentinel tells of a failover, and we with a connection that went silent.
   it('A connection cut while it asks the sentinels is opened again, for each purpose', async () => {

@@ -1,17 +1,11 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { ScriptTransport } from '../../src/scripts/transport'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { type ClusterSetup, startCluster } from '../kit/servers/index'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { ownCluster } from '../kit/servers/index'
 
 describe('A cluster without replicas', () => {
-  let setup: ClusterSetup
-
-  before(async () => {
-    setup = await startCluster({ replicas: 0 })
-  })
-  afterEach(closeAll)
-  after(() => setup.stop())
+  const setup = ownCluster({ replicas: 0 })
 
   /** A client, and how many commands it has sent by the connection that waits for replicas. */
   async function counted() {

@@ -4,8 +4,9 @@ import { Redis } from 'ioredis'
 import { Redisson, type RedissonOptions } from '../../src/index'
 import { withoutSecrets } from '../../src/redis/reply/errors'
 import { resolveTarget } from '../../src/redis/target/target'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, sharedSentinel, startProxy, startStandalone } from '../kit/servers/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
+import { freshServer, type Standalone, sharedSentinel, startStandalone } from '../kit/servers/index'
 
 const PASSWORD = 'p@ss/w:rd%41?#'
 // Servers quote what they do not understand, cut after 128 characters.
@@ -60,10 +61,9 @@ describe('A password is shown nowhere (D7)', () => {
     console.warn = (...args) => printed.push(...args)
     console.error = (...args) => printed.push(...args)
   })
-  afterEach(async () => {
+  afterEach(() => {
     console.warn = warn
     console.error = log
-    await closeAll()
   })
   after(() => Promise.all([server.stop(), quoting.stop()]))
 
@@ -127,38 +127,33 @@ describe('A password is shown nowhere (D7)', () => {
 
   it('No event, rejection or warning shows a password that becomes wrong', async () => {
     const password = 'first-pa$$word'
-    const own = await startStandalone({ requirepass: password })
-    const proxy = await startProxy(own)
-    try {
-      const redisson = await createRedisson(
-        { redis: { host: proxy.host, port: proxy.port, password }, lockWatchdogTimeout: 900 },
-        { unavailableAfter: 500 },
-      )
-      const reported: unknown[] = []
-      const loginReported = new Promise<void>((resolve) =>
-        redisson.on('error', (error) => {
-          reported.push(error)
-          if (error.message.includes('WRONGPASS')) resolve()
-        }),
-      )
-      const lost = new Promise((resolve) => redisson.on('lockLost', resolve))
-      redisson.on('renewalFailed', (event) => reported.push(event))
-      const held = await redisson.getLock(uniqueName()).acquire()
-      await own.restart({ keepData: true })
-      const admin = new Redis(own.url)
-      await admin.config('SET', 'requirepass', 'another')
-      admin.disconnect()
-      proxy.cut()
-      await loginReported
-      const error = await rejection(redisson.getLock(uniqueName()).tryLock())
-      expect(error.code).to.equal('REDIS_REFUSED')
-      reported.push(error, await lost, await rejection(held.unlock()))
-      for (const each of reported) showsNone(each, password)
-      showsNone(printed, password)
-    } finally {
-      await proxy.stop()
-      await own.stop()
-    }
+    const own = await freshServer({ requirepass: password })
+    const proxy = await openProxy(own)
+    const redisson = await createRedisson(
+      { redis: { host: proxy.host, port: proxy.port, password }, lockWatchdogTimeout: 900 },
+      { unavailableAfter: 500 },
+    )
+    const reported: unknown[] = []
+    const loginReported = new Promise<void>((resolve) =>
+      redisson.on('error', (error) => {
+        reported.push(error)
+        if (error.message.includes('WRONGPASS')) resolve()
+      }),
+    )
+    const lost = new Promise((resolve) => redisson.on('lockLost', resolve))
+    redisson.on('renewalFailed', (event) => reported.push(event))
+    const held = await redisson.getLock(uniqueName()).acquire()
+    await own.restart({ keepData: true })
+    const admin = new Redis(own.url)
+    await admin.config('SET', 'requirepass', 'another')
+    admin.disconnect()
+    proxy.cut()
+    await loginReported
+    const error = await rejection(redisson.getLock(uniqueName()).tryLock())
+    expect(error.code).to.equal('REDIS_REFUSED')
+    reported.push(error, await lost, await rejection(held.unlock()))
+    for (const each of reported) showsNone(each, password)
+    showsNone(printed, password)
   })
 
   it('A password is not shown by a client, a lock or a hold that is logged', async () => {

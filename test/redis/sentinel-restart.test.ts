@@ -5,13 +5,13 @@ import { logIn } from '../../src/redis/connect/ioredis-internals'
 import { stayWithSentinels } from '../../src/redis/connect/sentinels'
 import { systemClock } from '../../src/util/clock'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import {
+  freshSentinel,
   type RedisNode,
   type SentinelSetup,
   sameAddress,
-  startSentinel,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -27,14 +27,11 @@ describe('Behind sentinels that were away for a while', () => {
   let old: RedisNode
 
   beforeEach(async () => {
-    setup = await startSentinel()
+    setup = await freshSentinel()
     old = setup.nodes[0]!
   })
   afterEach(async () => {
-    await closeAll()
-    await closeProxies()
     closeClients()
-    await setup.stop()
   })
 
   const addressOf = ({ host, port }: { host: string; port: number }) => ({ host, port })

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { Redis, type RedisOptions } from 'ioredis'
 import { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { type SentinelSetup, startSentinel } from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
@@ -61,7 +61,6 @@ describe('TLS behind Sentinel', () => {
     }
   })
   beforeEach(() => tap.sent.splice(0))
-  afterEach(closeAll)
   after(async () => {
     tap.close()
     await proxy.close()

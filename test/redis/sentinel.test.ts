@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { provesLocking, SOON, subscribersOn, through } from '../kit/proves-locking'
 import { isRenewed } from '../kit/replication'
 import {
+  ownSentinel,
   type SentinelSetup,
   sameAddress,
   sharedSentinel,
-  startSentinel,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -27,7 +27,6 @@ describe('behind sentinels', () => {
   before(async () => {
     setup = await sharedSentinel()
   })
-  afterEach(closeAll)
 
   it('Locks behind sentinels stand on the primary, and a waiter is woken by its message', async () => {
     const { host, port } = await setup.primary()
@@ -83,13 +82,7 @@ describe('behind sentinels', () => {
 
 // A setup of its own, that the shared one need not recover.
 describe('behind sentinels of which some die', () => {
-  let setup: SentinelSetup
-
-  before(async () => {
-    setup = await startSentinel()
-  })
-  afterEach(closeAll)
-  after(() => setup.stop())
+  const setup = ownSentinel()
 
   it('Calls without a primary are tried again until one is there, and waiters are woken', async () => {
     const holder = await createRedisson({ redis: sourceOf(setup) }, { unavailableAfter: FAILED_OVER })

@@ -7,7 +7,7 @@ import { RedisRefusedError, type ShardedSubscriptionMode } from '../../src/index
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { SubscriberConnection } from '../../src/redis/listen/subscriber'
 import { systemClock } from '../../src/util/clock'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { keptBySource } from '../kit/left-in'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { type ClusterSetup, needs, startCluster, waitUntil, withClient } from '../kit/servers/index'
@@ -23,7 +23,6 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
     await needs(this, 'sharded pub/sub')
     setup = await startCluster()
   })
-  afterEach(closeAll)
   after(() => setup?.stop())
 
   const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
@@ -190,7 +189,6 @@ describe('In a cluster whose servers do not know PUBSUB SHARDNUMSUB', () => {
     // As servers before 7.0 do not.
     setup = await startCluster({ config: ['rename-command PUBSUB ""'] })
   })
-  afterEach(closeAll)
   after(() => setup.stop())
 
   it('AUTO sends PUBLISH in a cluster whose servers do not know PUBSUB SHARDNUMSUB (D2)', async () => {

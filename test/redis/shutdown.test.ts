@@ -1,34 +1,28 @@
 import { expect } from 'chai'
 import { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { connected, runsToItsEnd } from '../kit/proves-locking'
-import { sharedCluster, sharedSentinel, startStandalone, waitUntil, withClient } from '../kit/servers/index'
+import { freshServer, sharedCluster, sharedSentinel, waitUntil, withClient } from '../kit/servers/index'
 
 // How many connections a client takes is part of what it costs; these numbers are the documentation.
 describe('Connections of a client', () => {
-  afterEach(closeAll)
-
   it('Connections to a standalone server are two, and shutdown() closes them and no other', async () => {
-    const server = await startStandalone()
-    try {
-      const admin = await openRedis(server.url)
-      const caller = await openRedis(server.url)
-      await caller.ping()
-      const before = await connected(admin)
-      const redisson = await Redisson.create({ redis: server.url })
-      expect(await connected(admin)).to.have.length(before.length + 2)
-      await useWithWaiters(redisson)
-      expect(await connected(admin)).to.have.length(before.length + 2)
-      await redisson.shutdown()
-      await waitUntil('our connections are gone', async () => {
-        expect(await connected(admin)).to.deep.equal(before)
-        return true
-      })
-      admin.disconnect()
-      caller.disconnect()
-    } finally {
-      await server.stop()
-    }
+    const server = await freshServer()
+    const admin = await openRedis(server.url)
+    const caller = await openRedis(server.url)
+    await caller.ping()
+    const before = await connected(admin)
+    const redisson = await Redisson.create({ redis: server.url })
+    expect(await connected(admin)).to.have.length(before.length + 2)
+    await useWithWaiters(redisson)
+    expect(await connected(admin)).to.have.length(before.length + 2)
+    await redisson.shutdown()
+    await waitUntil('our connections are gone', async () => {
+      expect(await connected(admin)).to.deep.equal(before)
+      return true
+    })
+    admin.disconnect()
+    caller.disconnect()
   })
 
   it('Connections behind sentinels are three with WAIT, beside those that ask sentinels', async () => {
@@ -72,27 +66,23 @@ describe('Connections of a client', () => {
   it('Connections do not keep a process alive after shutdown(), whatever it did', async () => {
     const cluster = await sharedCluster()
     const { sentinels, name } = await sharedSentinel()
-    const server = await startStandalone()
-    try {
-      const sources = [
-        server.url,
-        { nodes: cluster.nodes.map(({ host, port }) => ({ host, port })) },
-        { sentinels: sentinels.map(({ host, port }) => ({ host, port })), name },
-      ]
-      await runsToItsEnd(`
-        const loaded = await import('./src/index.ts')
-        const { Redisson } = loaded.default ?? loaded
-        for (const redis of ${JSON.stringify(sources)}) {
-          const redisson = await Redisson.create({ redis })
-          const lock = redisson.getLock('${uniqueName()}')
-          await lock.lock()
-          if (await lock.tryLock(50)) throw new Error('held twice')
-          await redisson.shutdown({ timeout: 0 })
-        }
-      `)
-    } finally {
-      await server.stop()
-    }
+    const server = await freshServer()
+    const sources = [
+      server.url,
+      { nodes: cluster.nodes.map(({ host, port }) => ({ host, port })) },
+      { sentinels: sentinels.map(({ host, port }) => ({ host, port })), name },
+    ]
+    await runsToItsEnd(`
+      const loaded = await import('./src/index.ts')
+      const { Redisson } = loaded.default ?? loaded
+      for (const redis of ${JSON.stringify(sources)}) {
+        const redisson = await Redisson.create({ redis })
+        const lock = redisson.getLock('${uniqueName()}')
+        await lock.lock()
+        if (await lock.tryLock(50)) throw new Error('held twice')
+        await redisson.shutdown({ timeout: 0 })
+      }
+    `)
   })
 })
 

@@ -4,20 +4,11 @@ import calculateSlot from 'cluster-key-slot'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { SOON, subscribersOn } from '../kit/proves-locking'
-import { closeProxies, openProxy } from '../kit/proxies'
-import { type ClusterSetup, serverHas, startCluster, waitUntil, withClient } from '../kit/servers/index'
+import { openProxy } from '../kit/proxies'
+import { ownCluster, serverHas, startCluster, waitUntil, withClient } from '../kit/servers/index'
 
 describe('A slot that migrates', () => {
-  let setup: ClusterSetup
-
-  before(async () => {
-    setup = await startCluster()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-  after(() => setup.stop())
+  const setup = ownCluster()
 
   const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
 

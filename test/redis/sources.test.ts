@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis } from '../kit/clients'
+import { createRedisson, openRedis } from '../kit/clients'
 import { provesLocking, through } from '../kit/proves-locking'
 import { type Standalone, skipInContainers, startStandalone } from '../kit/servers/index'
 
@@ -21,7 +21,6 @@ describe('Where Redis is, given as', () => {
       config: ['user alice on >wonder@land:# ~* &* +@all', `unixsocket ${socketPath}`],
     })
   })
-  afterEach(closeAll)
   after(() => server.stop())
 
   const plain = () => ({ host: server.host, port: server.port, password: 'p@ss/w:rd %41' })

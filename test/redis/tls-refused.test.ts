@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
-import { type Address, startStandalone, waitUntil } from '../kit/servers/index'
+import { type Address, freshServer, waitUntil } from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
 describe('A server that comes back with the certificate of another authority', () => {
@@ -38,20 +38,14 @@ describe('A server that comes back with the certificate of another authority', (
   }
 
   it('An event and every call that waits in vain say that TLS is refused, and why (guarantee 8)', async () => {
-    const server = await startStandalone()
-    try {
-      const proxy = await openTls(server)
-      const redis = { host: 'localhost', port: proxy.port, tls: { ca: readFileSync(proxy.certificate) } }
-      const redisson = await createRedisson({ redis }, { unavailableAfter: 1_500 })
-      const errors = await replace(proxy, server, redisson)
-      const error = await rejection(redisson.getLock(uniqueName()).tryLock())
-      expect(error.code).to.equal('REDIS_UNAVAILABLE')
-      expect(error.message).to.contain('TLS failed: self-signed certificate')
-      expect(errors.map(({ message }) => message).join('\n')).to.contain(
-        'TLS failed: self-signed certificate',
-      )
-    } finally {
-      await server.stop()
-    }
+    const server = await freshServer()
+    const proxy = await openTls(server)
+    const redis = { host: 'localhost', port: proxy.port, tls: { ca: readFileSync(proxy.certificate) } }
+    const redisson = await createRedisson({ redis }, { unavailableAfter: 1_500 })
+    const errors = await replace(proxy, server, redisson)
+    const error = await rejection(redisson.getLock(uniqueName()).tryLock())
+    expect(error.code).to.equal('REDIS_UNAVAILABLE')
+    expect(error.message).to.contain('TLS failed: self-signed certificate')
+    expect(errors.map(({ message }) => message).join('\n')).to.contain('TLS failed: self-signed certificate')
   })
 })

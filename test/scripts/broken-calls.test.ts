@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { RedisUnavailableError } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 import { type ScriptSent, tapped } from '../kit/tapped-transport'
 
@@ -8,8 +8,6 @@ import { type ScriptSent, tapped } from '../kit/tapped-transport'
 const KINDS = ['lock', 'fair', 'token', 'read', 'write'] as const
 
 describe('A call that fails in this client', () => {
-  afterEach(closeAll)
-
   /** A client whose calls to acquire fail in this way while the switch is on. */
   async function open(fail: (sent: ScriptSent) => Promise<unknown>) {
     const broken = { isOn: false }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { closeAll, openRedis, rejection, uniqueName } from '../kit/clients'
+import { openRedis, rejection, uniqueName } from '../kit/clients'
 
 const HANDED_OFF = null
 const NOT_HELD = 0
@@ -21,7 +21,6 @@ describe('lock/handoff.lua', () => {
     redis = await openRedis()
     name = uniqueName()
   })
-  afterEach(closeAll)
 
   const handoff = (lease: number | string = LEASE, giver = GIVER, taker = TAKER) =>
     redis.eval(luaSources['lock/handoff'], 1, name, giver, taker, lease)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { tapped } from '../kit/tapped-transport'
 
 const SIDES: Record<string, (redisson: Redisson, name: string) => RLock> = {
@@ -32,7 +32,6 @@ for (const [kind, side] of Object.entries(SIDES))
     })
     afterEach(async () => {
       expect(await redis.keys(`*${name}*`)).to.deep.equal([])
-      await closeAll()
     })
 
     it(`A late partial release of a ${kind} shortens no newer lease with that count`, async () => {

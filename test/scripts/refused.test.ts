@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { RedisRefusedError, RedissonError } from '../../src/index'
 import { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
-import { ownServer, startStandalone, waitUntil } from '../kit/servers/index'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
+import { freshServer, ownServer, startStandalone, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
 
 /** Far less than the ten seconds for which a call tries a server that is away. */
@@ -16,10 +16,6 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
 
   beforeEach(async () => {
     redis = await openRedis(server.url)
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   const asUser = (name: string) => server.url.replace('redis://', `redis://${name}:secret@`)
@@ -85,30 +81,22 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
   })
 
   it('A command that the server does not know (rename-command) is a RedisRefusedError', async () => {
-    const renamed = await startStandalone({ config: ['rename-command EVALSHA ""'] })
-    try {
-      const redisson = await createRedisson({ redis: renamed.url })
-      await expectRefusal(() => redisson.getLock(uniqueName()).lock(), /unknown command/)
-      // The server quotes what came with the command: a name is no reason to try again.
-      await expectRefusal(() => redisson.getLock('LOADING OOM READONLY').lock(), /unknown command/)
-    } finally {
-      await renamed.stop()
-    }
+    const renamed = await freshServer({ config: ['rename-command EVALSHA ""'] })
+    const redisson = await createRedisson({ redis: renamed.url })
+    await expectRefusal(() => redisson.getLock(uniqueName()).lock(), /unknown command/)
+    // The server quotes what came with the command: a name is no reason to try again.
+    await expectRefusal(() => redisson.getLock('LOADING OOM READONLY').lock(), /unknown command/)
   })
 
   it('create() with a missing or wrong password is a RedisRefusedError, without it', async () => {
-    const locked = await startStandalone({ requirepass: 'right' })
-    try {
-      const { host, port } = locked
-      await expectRefusal(() => Redisson.create({ redis: { host, port } }), /^NOAUTH/)
-      const { message } = await expectRefusal(
-        () => Redisson.create({ redis: { host, port, password: 'wrong' } }),
-        /^WRONGPASS/,
-      )
-      expect(message).to.contain(`${host}:${port}`).and.not.contain('wrong')
-    } finally {
-      await locked.stop()
-    }
+    const locked = await freshServer({ requirepass: 'right' })
+    const { host, port } = locked
+    await expectRefusal(() => Redisson.create({ redis: { host, port } }), /^NOAUTH/)
+    const { message } = await expectRefusal(
+      () => Redisson.create({ redis: { host, port, password: 'wrong' } }),
+      /^WRONGPASS/,
+    )
+    expect(message).to.contain(`${host}:${port}`).and.not.contain('wrong')
   })
 
   it('A password that became wrong is a RedisRefusedError until it is right again', async () => {

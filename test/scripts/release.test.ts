@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { closeAll, openRedis, uniqueName } from '../kit/clients'
+import { openRedis, uniqueName } from '../kit/clients'
 import { needs, ownServer } from '../kit/servers/index'
 
 const NOT_HELD = 0
@@ -22,7 +22,6 @@ describe('Answers of lock/release.lua', () => {
     name = uniqueName()
     await redis.hset(name, OWNER, 1)
   })
-  afterEach(closeAll)
 
   const release = (by = redis, publish = 'PUBLISH', owner = OWNER) =>
     by.eval(luaSources['lock/release'], 1, name, owner, 0, 0, lockChannel(name), publish, 0)

@@ -1,13 +1,11 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 describe('A late copy of an old command', () => {
-  afterEach(closeAll)
-
   /** A client that keeps a second copy of everything it sends. */
   async function copying() {
     const copies: { name: string; send: () => Promise<unknown> }[] = []

@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { type Standalone, slowLoading, startStandalone, waitUntil, withClient } from '../kit/servers/index'
+import {
+  ownServer,
+  type Standalone,
+  slowLoading,
+  startStandalone,
+  waitUntil,
+  withClient,
+} from '../kit/servers/index'
 
 describe('a server that declines for a moment', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
-
-  before(async () => {
-    server = await startStandalone()
-  })
 
   after(() => server.stop())
 
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-
-  afterEach(closeAll)
 
   it('A server may forget its scripts between any two commands of a lock (D1)', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 900 })
@@ -147,9 +148,6 @@ describe('a server that loads its data', () => {
       config: await slowLoading(),
     })
   })
-
-  after(() => server.stop())
-  afterEach(closeAll)
 
   it('A server that is LOADING is tried again within the wait, and locks survive (D6)', async () => {
     const redis = await openRedis(server.url)

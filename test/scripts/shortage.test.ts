@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { look, readTimeoutKey } from '../kit/read-write/state'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** For a loaded machine. */
 const SLACK = 4_000
@@ -21,22 +21,17 @@ const SHORTAGES: Record<string, Switch> = {
 }
 
 describe('A server that is short of memory, disk or replicas', () => {
-  let server: Standalone
+  const server = ownServer({
+    appendonly: true,
+    config: ['save 1000000 1000000', `dbfilename ${'x'.repeat(300)}`, 'stop-writes-on-bgsave-error no'],
+  })
   let redis: Redis
 
-  before(async () => {
-    server = await startStandalone({
-      appendonly: true,
-      config: ['save 1000000 1000000', `dbfilename ${'x'.repeat(300)}`, 'stop-writes-on-bgsave-error no'],
-    })
-  })
-  after(() => server.stop())
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
   afterEach(async () => {
     for (const turn of Object.values(SHORTAGES)) await turn(redis, false)
-    await closeAll()
   })
 
   async function failToSave() {

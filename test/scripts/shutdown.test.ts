@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type Redisson, RedissonShutdownError } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
-import { killPrograms, Program } from '../kit/program'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { Program } from '../kit/program'
+import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -15,12 +15,6 @@ describe('shutdown()', () => {
 
   beforeEach(async () => {
     redis = await openRedis()
-  })
-
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
-    await closeProxies()
   })
 
   it('shutdown() rejects waiters and every later call (guarantee 9)', async () => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { sharedStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -14,11 +14,6 @@ describe('a server out of reach', () => {
   beforeEach(async () => {
     redis = await openRedis()
     proxy = await openProxy(await sharedStandalone())
-  })
-
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   function away() {

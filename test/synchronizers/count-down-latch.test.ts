@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { TimeUnit } from '../../src/index'
 import { script } from '../../src/scripts/script'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
 import { leftIn } from '../kit/left-in'
-import { NobodysErrors, stillPending } from '../kit/observing'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { expectHandledRejections, stillPending } from '../kit/observing'
+import { openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil, without } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
@@ -18,16 +18,10 @@ const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}
 
 describe('A latch', () => {
   let redis: Redis
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-    await nobodys.expectNone()
   })
 
   async function newLatch() {

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { script } from '../../src/scripts/script'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 
@@ -13,10 +13,6 @@ describe('A latch whose client could not reach the server', () => {
 
   beforeEach(async () => {
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   for (const isApplied of [true, false])

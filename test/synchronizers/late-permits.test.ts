@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { tapped } from '../kit/tapped-transport'
 
 describe('A permit whose lease has passed', () => {
-  afterEach(closeAll)
-
   it("The client's waitTime limits all tries of an acquire() whose grants are late (V146)", async () => {
     let isFirst = true
     const transport = tapped(async (sent) => {

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 
 describe('A semaphore passes permits on to a waiter that blocked a smaller request', () => {
-  afterEach(closeAll)
-
   it('the smaller request behind it gets the permit that is free at once (S5)', async () => {
     const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(uniqueName())

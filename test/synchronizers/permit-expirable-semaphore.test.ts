@@ -7,10 +7,10 @@ import { PermitNotHeldError, type RedissonOptions, TimeUnit } from '../../src/in
 import { type Clock, systemClock } from '../../src/util/clock'
 import { anyHandleSuite } from '../contract/any-handle'
 import { permitHandles } from '../contract/handles'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { leftIn } from '../kit/left-in'
-import { NobodysErrors, stillPending } from '../kit/observing'
-import { killPrograms, Program } from '../kit/program'
+import { expectHandledRejections, stillPending } from '../kit/observing'
+import { Program } from '../kit/program'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
@@ -24,16 +24,10 @@ anyHandleSuite(permitHandles)
 
 describe('A semaphore whose permits expire', () => {
   let redis: Redis
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
-    await nobodys.expectNone()
   })
 
   async function newSemaphore(

@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
 import { asleep } from '../kit/sleepers'
 
 describe('Requests of different sizes at a semaphore whose permits expire', () => {
-  afterEach(closeAll)
-
   for (const [how, waitTime, abortAfter] of [
     ['is over', 200, undefined],
     ['is aborted', 60_000, 200],

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { type Permit, PermitNotHeldError, type RPermitExpirableSemaphore } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
 import { internalsOf } from '../kit/internals'
 import { SentScripts } from '../kit/sent-scripts'
@@ -17,8 +17,6 @@ const CALLS: Record<string, (semaphore: RPermitExpirableSemaphore, id: string) =
 }
 
 describe('A permit and its id', () => {
-  afterEach(closeAll)
-
   async function newSemaphore(internals?: Parameters<typeof createRedisson>[1], permits = 1) {
     const redisson = await createRedisson({ lockWatchdogTimeout: 1_500 }, internals)
     redisson.on('error', () => {})

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RateNotSetError, RateType, type Redisson, type RRateLimiter, TimeUnit } from '../../src/index'
 import { grantOf } from '../contract/waitables'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { leftIn } from '../kit/left-in'
-import { NobodysErrors } from '../kit/observing'
+import { expectHandledRejections } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { ScriptCounter, type ScriptSent, tapped } from '../kit/tapped-transport'
@@ -14,15 +14,10 @@ const LONG = 60_000
 
 describe('A rate limiter', () => {
   let redis: Redis
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await nobodys.expectNone()
   })
 
   async function newLimiter(rate: number, interval: number, redisson?: Redisson) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { freshServer, type Standalone } from '../kit/servers/index'
 
 describe('Semaphores and latches named "x" and "{x}"', () => {
   let server: Standalone
@@ -10,13 +10,9 @@ describe('Semaphores and latches named "x" and "{x}"', () => {
 
   // A new server knows no script. So the first call of each is sent again, behind the other one.
   beforeEach(async () => {
-    server = await startStandalone()
+    server = await freshServer()
     redisson = await createRedisson({ redis: server.url })
     name = uniqueName('record')
-  })
-  afterEach(async () => {
-    await closeAll()
-    await server.stop()
   })
 
   const freePermits = async () => await (await openRedis(server.url)).get(name)

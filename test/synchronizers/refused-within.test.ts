@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
@@ -93,7 +93,6 @@ describe('A refusal in the middle of a script of a semaphore or a latch', () => 
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-  afterEach(closeAll)
 
   const setUser = (...rules: string[]) =>
     redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '~*', '&*', '+@all', ...rules)

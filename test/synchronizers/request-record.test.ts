@@ -3,10 +3,10 @@ import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { script } from '../../src/scripts/script'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
@@ -18,10 +18,6 @@ describe('The request record of objects without owners', () => {
   beforeEach(async () => {
     redis = await openRedis()
     redisson = await createRedisson()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   const kept = (name: string) => redis.hlen(`rlock_requests:{${name}}:${redisson.getId()}`)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { ownServer, waitUntil } from '../kit/servers/index'
@@ -15,7 +15,6 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-  afterEach(closeAll)
 
   async function asUser(...rules: string[]): Promise<{ redisson: Redisson; errors: Error[] }> {
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', ...rules)

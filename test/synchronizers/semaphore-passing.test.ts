@@ -2,24 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { RSemaphore } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { leftIn } from '../kit/left-in'
-import { deferred, NobodysErrors, stillPending } from '../kit/observing'
+import { deferred, expectHandledRejections, stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('Permits that go from one caller to the next of the same client', () => {
   let redis: Redis
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await nobodys.expectNone()
   })
 
   /** So many callers take so many sections each, one after the other. */

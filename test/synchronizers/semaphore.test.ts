@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
 import { leftIn } from '../kit/left-in'
-import { deferred, NobodysErrors, stillPending } from '../kit/observing'
-import { closeProxies } from '../kit/proxies'
+import { deferred, expectHandledRejections, stillPending } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
@@ -18,16 +17,10 @@ const channelOf = (name: string) => `redisson_sc:{${name}}`
 
 describe('A semaphore', () => {
   let redis: Redis
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
 
   beforeEach(async () => {
-    nobodys.watch()
     redis = await openRedis()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-    await nobodys.expectNone()
   })
 
   async function newSemaphore(permits: number, redisson?: Redisson) {

@@ -1,17 +1,12 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { JumpingClock } from '../kit/jumping-clock'
-import { killPrograms, Program } from '../kit/program'
+import { Program } from '../kit/program'
 import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
 
 describe('Waiting for a dead process', () => {
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
-  })
-
   it('A waiter acquires the lock of a killed process when its lease ends (A6)', async () => {
     const redis = await openRedis()
     const name = uniqueName()

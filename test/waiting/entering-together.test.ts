@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
@@ -48,11 +48,6 @@ const SHARED: readonly Shared[] = [
 ]
 
 describe('Objects that many callers of one process may enter together', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   /** Counts the round trips of a script: those that are in flight together are one. */
   class RoundTrips {
     count = 0

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { startCallersProcess } from '../kit/contention/callers-process'
 import { ForeignLock } from '../kit/foreign-lock'
 import { internalsOf } from '../kit/internals'
 import { stillPending } from '../kit/observing'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { ownServer, sharedStandalone, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
 
@@ -35,11 +35,6 @@ const membersOf = (redisson: Redisson, name: string) =>
   ['a', 'b', 'c'].map((member) => redisson.getLock(`${name}:${member}`))
 
 describe('Each process gets its share of a contended lock', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   /** A way to the server on which each message takes so many ms more. */
   async function farAway(ms: number): Promise<string> {
     const proxy = await openProxy(await sharedStandalone())
@@ -138,7 +133,6 @@ describe('A client that does not wait', () => {
     // Its time stands still, so that no subscription ends because it is old.
     redisson = await createRedisson({ redis: server.url }, { clock })
   })
-  afterEach(closeAll)
 
   for (const kind of KINDS)
     it(`A lone client sends two scripts for a section, and nothing else: ${kind}`, async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { MAX_COHORT_DURATION, MAX_LOCAL_HANDOFFS } from '../../src/waiting/cohort'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 import { HandoffScene } from '../kit/handoff-scene'
 import { waitUntil } from '../kit/servers/index'
 
@@ -12,7 +12,6 @@ describe('Cohorts of processes that hand a lock on', () => {
     ended = false
     scene = await HandoffScene.open()
   })
-  afterEach(closeAll)
 
   /** Callers that want the lock again as soon as they have had it, until the test has seen enough. */
   const callers = (count: number, inside: (caller: number) => void) =>

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { LockHold } from '../../src/index'
 import type { ScriptTransport } from '../../src/scripts/transport'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { connectionLost, HandoffScene } from '../kit/handoff-scene'
 import { stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
@@ -17,7 +17,6 @@ describe('A local handoff that is disturbed', () => {
   beforeEach(async () => {
     scene = await HandoffScene.open()
   })
-  afterEach(closeAll)
 
   const isFree = () =>
     waitUntil('the lock is free', async () => (await scene.redis.exists(scene.name)) === 0, PROMPTLY, 5)
@@ -283,8 +282,6 @@ describe('A local handoff that is disturbed', () => {
 })
 
 describe('A handoff to a waiter whose try may have been granted', () => {
-  afterEach(closeAll)
-
   it('unlock() rejects for a deleted hold, although a waiter has the lock by then (V189)', async () => {
     let onGrant: (() => void) | undefined
     const transport = (to: ScriptTransport): ScriptTransport => ({

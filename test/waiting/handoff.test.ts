@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, rejection } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
 import { HandoffScene } from '../kit/handoff-scene'
 import { stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
@@ -13,7 +13,6 @@ describe('Local handoff to the next waiter', () => {
   beforeEach(async () => {
     scene = await HandoffScene.open()
   })
-  afterEach(closeAll)
 
   const expectLease = async (lease: number) =>
     expect(await scene.redis.pttl(scene.name)).to.be.within(lease - SOON, lease)

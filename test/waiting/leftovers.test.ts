@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { leftIn } from '../kit/left-in'
-import { killPrograms, Program } from '../kit/program'
+import { Program } from '../kit/program'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 describe('What is left when the last waiter and hold have gone', () => {
   const server = ownServer()
 
   // All its channels are counted, so no other client may subscribe.
-
-  afterEach(async () => {
-    await killPrograms()
-    await closeAll()
-  })
 
   it('No subscription is left after 5,000 tasks over five names (A4)', async () => {
     const redis = await openRedis(server.url)

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
@@ -17,8 +17,6 @@ describe('the waiters of one process', () => {
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-
-  afterEach(closeAll)
 
   async function foreignLock() {
     const foreign = new ForeignLock(redis, uniqueName())

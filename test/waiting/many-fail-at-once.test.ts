@@ -1,19 +1,14 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { ownServer, waitUntil } from '../kit/servers/index'
 import { waitingIn } from '../kit/waiting-in'
 
 /** Each of them sends its try when the one before it has failed, and a call stack has no room for so many. */
 const CALLERS = 4_000
 
 describe('Thousands of callers whose tries fail at once', () => {
-  let server: Standalone
-  before(async () => {
-    server = await startStandalone()
-  })
-  afterEach(closeAll)
-  after(() => server?.stop())
+  const server = ownServer()
 
   it('All reject when the server begins to refuse the login, and the lock works (V185)', async () => {
     const admin = await openRedis(server.url)

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
 
 describe('Names that end like the name of a queue beside', () => {
-  afterEach(closeAll)
-
   it('A waiter of a free spin lock does not wait behind the lock "<its name> spin"', async () => {
     const [one, two] = [await createRedisson(), await createRedisson()]
     const name = uniqueName('beside')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
@@ -12,11 +12,6 @@ const WAITERS = 4_000
 const MOST_AT_ONCE = 2_000
 
 describe('A reconnect with thousands of waiters', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   it('Waiters of many locks retry in slices after a broken connection, and acquire (V28)', async () => {
     const server = await defaultServer()
     const proxy = await openProxy(server)

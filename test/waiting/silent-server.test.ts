@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { RedisUnavailableError, type RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { openProxy } from '../kit/proxies'
 import { sharedStandalone, startStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
 
 /** How long past its wait a call still takes the answer to a try under way. */
@@ -15,10 +15,6 @@ describe('A server that does not answer', () => {
 
   beforeEach(async () => {
     proxy = await openProxy(await sharedStandalone())
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   async function expectUnavailable(call: () => Promise<unknown>, after: number) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
@@ -17,8 +17,6 @@ describe('waiting while messages cannot arrive', () => {
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-
-  afterEach(closeAll)
 
   async function foreignLock() {
     const foreign = new ForeignLock(redis, uniqueName())

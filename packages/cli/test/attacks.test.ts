@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
-import { killRuns, rlock, start } from './cli'
+import { rlock, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 /** Everything that a terminal acts on, but the end of a line. */
@@ -25,8 +25,6 @@ describe('The command rlock and data that attacks it', function () {
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-  afterEach(killRuns)
-  afterEach(closeAll)
   afterEach(async () => (await openRedis(server.url)).flushall())
 
   const run = (...args: string[]) => rlock([...args, '--redis', server.url])

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { closedAfterEach } from '../../../test/kit/closing'
 import { endWithThisProcess, removeWithThisProcess } from '../../../test/kit/servers/left-behind'
 
 const SOURCES = join(__dirname, '../src')
@@ -113,7 +114,7 @@ export async function rlock(args: readonly string[], env?: Record<string, string
   return await (await start(args, env)).ended
 }
 
-/** To be called in `afterEach`. */
+/** Called after each test; before that, where a suite ends what they use. */
 export async function killRuns(): Promise<void> {
   await Promise.all(
     [...running].map((run) => {
@@ -122,3 +123,4 @@ export async function killRuns(): Promise<void> {
     }),
   )
 }
+closedAfterEach('process', killRuns)

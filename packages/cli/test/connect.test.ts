@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { RedissonOptions } from '../../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import {
   type Standalone,
   sharedCluster,
@@ -17,7 +17,7 @@ import { TlsProxy } from '../../../test/kit/tls-proxy'
 import { Connection } from '../src/connection'
 import { UsageError } from '../src/exit'
 import { redissonOptions } from '../src/target'
-import { killRuns, rlock, start } from './cli'
+import { rlock, start } from './cli'
 
 const PASSWORD = 'hush/hush:1'
 
@@ -34,8 +34,6 @@ describe('The command rlock and ways to connect', function () {
     server = await startStandalone({ requirepass: PASSWORD, config: [`unixsocket ${socket}`] })
   })
   after(() => server.stop())
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const configured = (yaml: string) => {
     const file = join(folder, `${uniqueName().replaceAll(/\W/g, '-')}.yaml`)

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { luaSources } from 'rlock/internal'
-import { closeAll, openRedis } from '../../../test/kit/clients'
+import { openRedis } from '../../../test/kit/clients'
 import { examples } from '../../../test/kit/docs/pages'
-import { needs, ownServer, startCluster, withClient } from '../../../test/kit/servers/index'
+import { freshCluster, needs, ownServer, withClient } from '../../../test/kit/servers/index'
 import { Connection } from '../src/connection'
 import { commandsOf } from '../src/doctor/needs'
 import { rights } from '../src/doctor/rights'
 import { addressOf } from '../src/pages'
-import { killRuns, rlock } from './cli'
+import { rlock } from './cli'
 
 /** The user of docs/operations/security.md, and what it lists for a cluster. */
 const [RIGHTS, IN_A_CLUSTER] = examples('acl').map(({ code }) => code.split(/\s+/)) as [string[], string[]]
@@ -24,8 +24,6 @@ describe('rlock doctor and the rights of a user', function () {
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const setUser = (...words: string[]) => redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', ...words)
   const doctor = async (...args: string[]) => {
@@ -150,23 +148,19 @@ describe('rlock doctor and the rights of a user', function () {
   it('rlock doctor finds the missing rights at every primary of a cluster', async function () {
     await needs(this, 'ACL DRYRUN')
     const user = ['user app on >pw', ...RIGHTS, ...IN_A_CLUSTER].join(' ')
-    const cluster = await startCluster({ config: ['appendonly yes', user] })
-    try {
-      const nodes = cluster.nodes.map(({ host, port }) => `redis://${host}:${port}`)
-      const ask = async () =>
-        (
-          await rlock(
-            ['doctor', '--redis', nodes[0]!, '--cluster', '--user', 'app', '--names', 'lock:*', '--json'],
-            { REDISCLI_AUTH: 'pw' },
-          )
-        ).json.filter(({ id }) => id === 'missing-right')
-      expect(await ask()).to.deep.equal([])
-      await withClient(cluster.nodes[2]!, (node) => node.call('ACL', 'SETUSER', 'app', '-zadd'))
-      const found = await ask()
-      expect(found.map(({ fix }) => fix)).to.deep.equal(['redis-cli ACL SETUSER app +zadd'])
-      expect(found[0].message).to.match(/fair lock, permit expirable semaphore/)
-    } finally {
-      await cluster.stop()
-    }
+    const cluster = await freshCluster({ config: ['appendonly yes', user] })
+    const nodes = cluster.nodes.map(({ host, port }) => `redis://${host}:${port}`)
+    const ask = async () =>
+      (
+        await rlock(
+          ['doctor', '--redis', nodes[0]!, '--cluster', '--user', 'app', '--names', 'lock:*', '--json'],
+          { REDISCLI_AUTH: 'pw' },
+        )
+      ).json.filter(({ id }) => id === 'missing-right')
+    expect(await ask()).to.deep.equal([])
+    await withClient(cluster.nodes[2]!, (node) => node.call('ACL', 'SETUSER', 'app', '-zadd'))
+    const found = await ask()
+    expect(found.map(({ fix }) => fix)).to.deep.equal(['redis-cli ACL SETUSER app +zadd'])
+    expect(found[0].message).to.match(/fair lock, permit expirable semaphore/)
   })
 })

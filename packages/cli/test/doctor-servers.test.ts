@@ -1,19 +1,19 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection } from '../../../test/kit/clients'
+import { createRedisson, openRedis, rejection } from '../../../test/kit/clients'
 import { startClusterProxy } from '../../../test/kit/cluster-proxy'
 import {
+  freshSentinel,
+  freshServer,
   ownServer,
   type Standalone,
   serverHas,
   sharedCluster,
-  startSentinel,
-  startStandalone,
   startStandalones,
   waitUntil,
   withClient,
 } from '../../../test/kit/servers/index'
 import { startAlteringProxy } from './altering-proxy'
-import { killRuns, rlock } from './cli'
+import { rlock } from './cli'
 
 const HEALTHY = ['appendonly yes']
 const idsOf = (found: { readonly json: { readonly id: string }[] }) => found.json.map(({ id }) => id)
@@ -21,9 +21,6 @@ const idsOf = (found: { readonly json: { readonly id: string }[] }) => found.jso
 describe('rlock doctor and servers that are not as they should be', function () {
   this.timeout(60_000)
   const server = ownServer({ config: HEALTHY })
-
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const doctor = (url: string) => rlock(['doctor', '--redis', url, '--json'])
   const behind = async (alter: (answer: string) => string) => {
@@ -46,17 +43,12 @@ describe('rlock doctor and servers that are not as they should be', function () 
 
   it('rlock doctor finds no-scripts where EVAL has another name, and not that rights are missing', async () => {
     const renamed = ['rename-command EVAL other', 'rename-command EVALSHA another']
-    const without = await startStandalone({ config: [...HEALTHY, ...renamed] })
-    try {
-      const found = await doctor(without.url)
-      expect(idsOf(found), found.err).to.deep.equal(['no-scripts'])
-      const lock = (await createRedisson({ redis: without.url })).getLock('order:42')
-      const { message } = await rejection(lock.tryLock())
-      expect(message).to.contain('The server runs no Lua scripts').and.not.contain('rights')
-    } finally {
-      await closeAll()
-      await without.stop()
-    }
+    const without = await freshServer({ config: [...HEALTHY, ...renamed] })
+    const found = await doctor(without.url)
+    expect(idsOf(found), found.err).to.deep.equal(['no-scripts'])
+    const lock = (await createRedisson({ redis: without.url })).getLock('order:42')
+    const { message } = await rejection(lock.tryLock())
+    expect(message).to.contain('The server runs no Lua scripts').and.not.contain('rights')
   })
 
   it('rlock doctor finds clock-skew where the clock of the server is an hour ahead', async () => {
@@ -110,21 +102,17 @@ describe('rlock doctor and servers that are not as they should be', function () 
   })
 
   it('rlock doctor finds no-replicas where Sentinel watches a primary without any', async () => {
-    const setup = await startSentinel({ config: HEALTHY, downAfter: 60_000 })
-    try {
-      const [primary, ...replicas] = setup.nodes
-      for (const each of replicas) await withClient(each, (node) => node.call('REPLICAOF', 'NO', 'ONE'))
-      await withClient(primary!, (redis) =>
-        waitUntil('it has no replica', async () =>
-          (await redis.info('replication')).includes('connected_slaves:0'),
-        ),
-      )
-      const urls = setup.sentinels.flatMap(({ host, port }) => ['--redis', `${host}:${port}`])
-      const found = await rlock(['doctor', ...urls, '--sentinel', setup.name, '--json'])
-      expect(idsOf(found), found.err).to.include('no-replicas')
-    } finally {
-      await setup.stop()
-    }
+    const setup = await freshSentinel({ config: HEALTHY, downAfter: 60_000 })
+    const [primary, ...replicas] = setup.nodes
+    for (const each of replicas) await withClient(each, (node) => node.call('REPLICAOF', 'NO', 'ONE'))
+    await withClient(primary!, (redis) =>
+      waitUntil('it has no replica', async () =>
+        (await redis.info('replication')).includes('connected_slaves:0'),
+      ),
+    )
+    const urls = setup.sentinels.flatMap(({ host, port }) => ['--redis', `${host}:${port}`])
+    const found = await rlock(['doctor', ...urls, '--sentinel', setup.name, '--json'])
+    expect(idsOf(found), found.err).to.include('no-replicas')
   })
 
   it('rlock doctor finds nothing on a healthy cluster with locks of every kind in use', async () => {

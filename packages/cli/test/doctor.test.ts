@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { openProxy } from '../../../test/kit/proxies'
 import {
   type Ability,
+  freshCluster,
+  freshSentinel,
   needs,
   ownServer,
-  startCluster,
-  startProxy,
-  startSentinel,
   waitUntil,
 } from '../../../test/kit/servers/index'
 import { takeSlot } from '../../recipes/src/index'
 import manifest from '../package.json'
 import { SERVER_CHECKS } from '../src/doctor/server-checks'
-import { killRuns, rlock } from './cli'
+import { rlock } from './cli'
 
 const OWNER = '0b6d2a3e-1111-4222-8333-944444444444:42'
 const HEALTHY = ['appendonly yes', 'min-replicas-to-write 0']
@@ -148,8 +148,6 @@ describe('rlock doctor', function () {
   this.timeout(60_000)
   const server = ownServer({ config: HEALTHY })
 
-  afterEach(killRuns)
-  afterEach(closeAll)
   afterEach(async () => (await openRedis(server.url)).flushall())
 
   const doctor = (...args: string[]) => rlock(['doctor', '--redis', server.url, '--json', ...args])
@@ -259,56 +257,42 @@ describe('rlock doctor', function () {
   })
 
   it('rlock doctor finds round-trip where the way to the server is slow', async () => {
-    const proxy = await startProxy(server)
+    const proxy = await openProxy(server)
     proxy.delay(60)
-    try {
-      const { json } = await rlock(['doctor', '--redis', `redis://${proxy.host}:${proxy.port}`, '--json'])
-      expect(json.map(({ id }) => id)).to.include('round-trip')
-    } finally {
-      await proxy.stop()
-    }
+    const { json } = await rlock(['doctor', '--redis', `redis://${proxy.host}:${proxy.port}`, '--json'])
+    expect(json.map(({ id }) => id)).to.include('round-trip')
   })
 })
 
 describe('rlock doctor with Sentinel and a cluster', function () {
   this.timeout(60_000)
-  afterEach(closeAll)
 
   it('rlock doctor: no finding with a healthy Sentinel; replicas where a split is possible', async () => {
-    const setup = await startSentinel({ config: ['appendonly yes', 'min-replicas-to-write 1'] })
-    try {
-      const urls = setup.sentinels.flatMap(({ host, port }) => ['--redis', `${host}:${port}`])
-      const doctor = () => rlock(['doctor', ...urls, '--sentinel', setup.name, '--json'])
-      const { json, err } = await doctor()
-      expect(json, err).to.deep.equal([])
-      const primary = await setup.primary()
-      const redis = await openRedis(`redis://${primary.host}:${primary.port}`)
-      await redis.config('SET', 'min-replicas-to-write', '0')
-      expect((await doctor()).json.map(({ id }) => id)).to.deep.equal(['replicas'])
-    } finally {
-      await setup.stop()
-    }
+    const setup = await freshSentinel({ config: ['appendonly yes', 'min-replicas-to-write 1'] })
+    const urls = setup.sentinels.flatMap(({ host, port }) => ['--redis', `${host}:${port}`])
+    const doctor = () => rlock(['doctor', ...urls, '--sentinel', setup.name, '--json'])
+    const { json, err } = await doctor()
+    expect(json, err).to.deep.equal([])
+    const primary = await setup.primary()
+    const redis = await openRedis(`redis://${primary.host}:${primary.port}`)
+    await redis.config('SET', 'min-replicas-to-write', '0')
+    expect((await doctor()).json.map(({ id }) => id)).to.deep.equal(['replicas'])
   })
 
   it('rlock doctor: no finding on a healthy cluster; sharded-pubsub for other channels', async function () {
     await needs(this, 'sharded pub/sub')
-    const cluster = await startCluster({ config: ['appendonly yes'] })
-    try {
-      const nodes = cluster.nodes.map(({ host, port }) => `redis://${host}:${port}`)
-      const doctor = () => rlock(['doctor', '--redis', nodes[0]!, '--cluster', '--json'])
-      const { json, err } = await doctor()
-      expect(json, err).to.deep.equal([])
-      const holder = await createRedisson({ redis: { nodes } })
-      const deaf = await createRedisson({ redis: { nodes }, shardedSubscriptionMode: 'OFF' })
-      const hold = await holder.getLock(uniqueName()).acquire()
-      const waiting = deaf.getLock(hold.lockName).acquire()
-      waiting.catch(() => {})
-      await waitUntil('it is found', async () =>
-        (await doctor()).json.some(({ id }) => id === 'sharded-pubsub'),
-      )
-    } finally {
-      await closeAll()
-      await cluster.stop()
-    }
+    const cluster = await freshCluster({ config: ['appendonly yes'] })
+    const nodes = cluster.nodes.map(({ host, port }) => `redis://${host}:${port}`)
+    const doctor = () => rlock(['doctor', '--redis', nodes[0]!, '--cluster', '--json'])
+    const { json, err } = await doctor()
+    expect(json, err).to.deep.equal([])
+    const holder = await createRedisson({ redis: { nodes } })
+    const deaf = await createRedisson({ redis: { nodes }, shardedSubscriptionMode: 'OFF' })
+    const hold = await holder.getLock(uniqueName()).acquire()
+    const waiting = deaf.getLock(hold.lockName).acquire()
+    waiting.catch(() => {})
+    await waitUntil('it is found', async () =>
+      (await doctor()).json.some(({ id }) => id === 'sharded-pubsub'),
+    )
   })
 })

@@ -4,10 +4,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../test/kit/servers/left-behind'
-import { hasTerminal, killRuns, onTerminal, rlock, start } from './cli'
+import { hasTerminal, onTerminal, rlock, start } from './cli'
 
 /** Runs until a signal that it does not ignore; `$0` is the file that it writes when it gets SIGTERM. */
 const PATIENT = [
@@ -27,8 +27,6 @@ describe('rlock exec', function () {
     folder = mkdtempSync(join(tmpdir(), 'rlock-exec-'))
     removeWithThisProcess(folder)
   })
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const exec = (name: string, options: string[], command: string[]) =>
     rlock(['exec', name, '--redis', url, ...options, '--', ...command])

@@ -1,11 +1,9 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, uniqueName } from '../../../test/kit/clients'
 import { rejection } from '../../../test/kit/rejection'
 import { holdOf, taking } from '../src/exec/held'
 
 describe('What rlock exec holds', () => {
-  afterEach(closeAll)
-
   for (const [what, values] of [
     ['a lock', {}],
     ['a permit', { permits: '1' }],

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { openRedis, uniqueName } from '../../../test/kit/clients'
 import { describeWithJava, type JavaPeer, startJavaPeer } from '../../../test/kit/java'
-import { type Standalone, startStandalone } from '../../../test/kit/servers/index'
-import { killRuns, rlock } from './cli'
+import { ownServer } from '../../../test/kit/servers/index'
+import { rlock } from './cli'
 
 const NEGATIVE = '-4611686018427387905'
 const LARGE = '9223372036854775807'
@@ -10,18 +10,15 @@ const HOUR = { leaseTime: 3_600_000 }
 
 describeWithJava('The command rlock and holders of Java', function () {
   this.timeout(120_000)
-  let server: Standalone
+  const server = ownServer()
   let java: JavaPeer
 
   before(async () => {
-    server = await startStandalone()
     java = await startJavaPeer({ redis: server.url })
   })
   after(async () => {
     await java.kill()
-    await server.stop()
   })
-  afterEach(killRuns)
 
   const run = (...args: string[]) => rlock([...args, '--redis', server.url, '--json'])
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { readTimeoutParts } from 'rlock/internal'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { ownServer } from '../../../test/kit/servers/index'
 import { mends } from '../src/doctor/check'
-import { killRuns, rlock } from './cli'
+import { rlock } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 const owner = (at: number) => `${JAVA}:${at}`
@@ -18,8 +18,6 @@ describe('The command rlock and many holders', function () {
     redis = await openRedis(server.url)
     await redis.flushall()
   })
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const run = (...args: string[]) => rlock([...args, '--redis', server.url, '--json'])
 

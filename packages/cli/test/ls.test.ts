@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { openProxy } from '../../../test/kit/proxies'
 import {
   sharedCluster,
   sharedSentinel,
-  startProxy,
   startStandalone,
   waitUntil,
   withClient,
@@ -12,7 +12,7 @@ import {
 import { asTable } from '../src/commands/ls'
 import type { Row } from '../src/model'
 import { Screen } from '../src/terminal'
-import { killRuns, rlock, start } from './cli'
+import { rlock, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 
@@ -27,8 +27,6 @@ describe('rlock ls', function () {
     stop = () => server.stop()
   })
   after(() => stop())
-  afterEach(killRuns)
-  afterEach(closeAll)
   afterEach(async () => (await openRedis(url)).flushall())
 
   const ls = (...args: string[]) => rlock(['ls', '--redis', url, '--json', ...args])
@@ -186,19 +184,15 @@ describe('rlock ls', function () {
     const names = Array.from({ length: 3_000 }, (_, at) => `free:${at}`)
     await listener.subscribe(...names.map((name) => `redisson_sc:{${name}}`))
     const { hostname, port } = new URL(url)
-    const proxy = await startProxy({ host: hostname, port: Number(port) })
+    const proxy = await openProxy({ host: hostname, port: Number(port) })
     proxy.delay(20)
-    try {
-      const began = performance.now()
-      const { json } = await rlock(['ls', '--redis', `redis://${proxy.host}:${proxy.port}`, '--json'])
-      expect(json.map(({ name, kind }) => [name, kind])).to.deep.equal(
-        names.sort().map((name) => [name, 'semaphore']),
-      )
-      // One after the other they would take four minutes.
-      expect(performance.now() - began).to.be.below(40_000)
-    } finally {
-      await proxy.stop()
-    }
+    const began = performance.now()
+    const { json } = await rlock(['ls', '--redis', `redis://${proxy.host}:${proxy.port}`, '--json'])
+    expect(json.map(({ name, kind }) => [name, kind])).to.deep.equal(
+      names.sort().map((name) => [name, 'semaphore']),
+    )
+    // One after the other they would take four minutes.
+    expect(performance.now() - began).to.be.below(40_000)
   })
 
   it('rlock ls lists no lock and no permit that a process claims and Redis does not have', async () => {
@@ -329,7 +323,6 @@ describe('rlock ls', function () {
 
 describe('rlock ls with Sentinel and a cluster', function () {
   this.timeout(60_000)
-  afterEach(closeAll)
 
   it('rlock ls finds the locks of every primary of a cluster', async () => {
     const { nodes } = await sharedCluster()

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from 'rlock'
-import { closeAll, createRedisson, openRedis } from '../../../test/kit/clients'
+import { createRedisson, openRedis } from '../../../test/kit/clients'
 import { examples } from '../../../test/kit/docs/pages'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
-import { killRuns, rlock, start } from './cli'
+import { rlock, start } from './cli'
 
 const [, , , TO_LOOK, TO_FREE] = examples('acl').map(({ code }) => code.split(/\s+/)) as string[][]
 
@@ -38,8 +38,6 @@ describe('rlock and the user for operators of docs/operations/security.md', func
     await redis.call('ACL', 'SETUSER', 'operator', 'reset', 'on', '>pw', ...TO_LOOK!)
     await redis.call('ACL', 'LOG', 'RESET')
   })
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const run = (...args: string[]) =>
     rlock([...args, '--json', '--redis', server.url, '--user', 'operator'], { REDISCLI_AUTH: 'pw' })

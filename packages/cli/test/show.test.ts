@@ -1,16 +1,12 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
-import { killPrograms, Program } from '../../../test/kit/program'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { Program } from '../../../test/kit/program'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
-import { killRuns, rlock } from './cli'
+import { rlock } from './cli'
 
 describe('rlock show', function () {
   this.timeout(60_000)
   const server = ownServer()
-
-  afterEach(killRuns)
-  afterEach(killPrograms)
-  afterEach(closeAll)
 
   const show = (name: string, ...args: string[]) =>
     rlock(['show', name, '--redis', server.url, '--json', ...args])

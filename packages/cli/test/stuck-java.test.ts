@@ -1,13 +1,11 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, uniqueName } from '../../../test/kit/clients'
 import { describeWithJava, startJavaPeer } from '../../../test/kit/java'
 import { sharedCluster, startStandalone, waitUntil } from '../../../test/kit/servers/index'
-import { killRuns, rlock } from './cli'
+import { rlock } from './cli'
 
 describeWithJava('A stuck lock of a Java service', function () {
   this.timeout(60_000)
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   it('A stuck lock of a killed Java service in a cluster is found, explained and freed', async () => {
     const { nodes } = await sharedCluster()

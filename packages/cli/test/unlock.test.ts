@@ -1,17 +1,14 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
-import { hasTerminal, killRuns, onTerminal, rlock } from './cli'
+import { hasTerminal, onTerminal, rlock } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 
 describe('rlock unlock', function () {
   this.timeout(60_000)
   const server = ownServer()
-
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const create = () => createRedisson({ redis: server.url })
   const unlock = (name: string, ...args: string[]) =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import { closeAll, createRedisson, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, uniqueName } from '../../../test/kit/clients'
 import { describeWithJava, startJavaPeer } from '../../../test/kit/java'
 import {
   type ClusterSetup,
@@ -10,7 +10,7 @@ import {
   waitUntil,
   withClient,
 } from '../../../test/kit/servers/index'
-import { killRuns, type Run, start } from './cli'
+import { type Run, start } from './cli'
 
 interface Seen {
   readonly event: string
@@ -30,8 +30,6 @@ describe('rlock watch in a cluster that publishes sharded', function () {
     urls = cluster.nodes.map(({ host, port }) => `redis://${host}:${port}`)
   })
   after(() => cluster?.stop())
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const create = () => createRedisson({ redis: { nodes: urls } })
   const watch = async (...args: string[]) => {
@@ -149,7 +147,6 @@ describe('rlock watch in a cluster that publishes sharded', function () {
 
 describeWithJava('rlock watch and Java in a cluster that publishes sharded', function () {
   this.timeout(60_000)
-  afterEach(killRuns)
 
   it("rlock watch shows Java's releases, and calls no silent fair lock lost", async function () {
     await needs(this, 'sharded pub/sub')

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
-import { killPrograms, Program } from '../../../test/kit/program'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { Program } from '../../../test/kit/program'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { parseSubkeys } from '../src/notifications'
-import { killRuns, type Run, start } from './cli'
+import { type Run, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 const RLOCK = '0b6d2a3e-1111-8222-8333-944444444444'
@@ -17,9 +17,6 @@ describe('rlock watch', function () {
   beforeEach(async () => {
     redis = await openRedis(server.url)
   })
-  afterEach(killRuns)
-  afterEach(killPrograms)
-  afterEach(closeAll)
 
   const watch = async (...args: string[]) => {
     const run = await start(['watch', '--redis', server.url, '--json', ...args])

@@ -6,7 +6,7 @@ import { Test } from '@nestjs/testing'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { Redisson } from 'rlock'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
 import { internalsOf } from '../../../test/kit/internals'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { getRedissonToken, InjectRedisson, RedissonModule, WithLock } from '../src/index'
@@ -49,7 +49,6 @@ describe('RedissonModule', () => {
   before(async () => {
     url = (await sharedStandalone()).url
   })
-  afterEach(closeAll)
 
   it('All modules see several clients, also of a factory, and shut them down (U7)', async () => {
     @Module({ providers: [{ provide: 'URL', useFactory: () => url }], exports: ['URL'] })

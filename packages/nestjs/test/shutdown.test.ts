@@ -15,7 +15,8 @@ import { Test } from '@nestjs/testing'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { Redisson } from 'rlock'
-import { closeAll, openRedis, uniqueName } from '../../../test/kit/clients'
+import { openRedis, uniqueName } from '../../../test/kit/clients'
+import { openUntilTheEnd } from '../../../test/kit/closing'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { InjectRedisson, RedissonModule, WithLock } from '../src/index'
 
@@ -101,10 +102,8 @@ describe('A Nest application that ends', () => {
     app = (await Test.createTestingModule({ imports: [App] }).compile()).createNestApplication()
     await app.listen(0, '127.0.0.1')
   })
-  after(async () => {
-    process.off('unhandledRejection', note)
-    await closeAll()
-  })
+  after(() => void process.off('unhandledRejection', note))
+  openUntilTheEnd()
 
   it('A Nest shutdown lets request, cron job and consumer end, and leaves no lock (U7)', async () => {
     queue.emit('job')

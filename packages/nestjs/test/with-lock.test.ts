@@ -17,7 +17,8 @@ import { Test } from '@nestjs/testing'
 import { expect } from 'chai'
 import { LockTimeoutError, type Redisson } from 'rlock'
 import { from, lastValueFrom } from 'rxjs'
-import { closeAll, createRedisson, rejection, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, rejection, uniqueName } from '../../../test/kit/clients'
+import { openUntilTheEnd } from '../../../test/kit/closing'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { LockTimeoutFilter, RedissonModule, RunOnce, WithLock } from '../src/index'
 
@@ -138,10 +139,8 @@ describe('@WithLock in Nest', () => {
     await app.listen(0, '127.0.0.1')
     address = await app.getUrl()
   })
-  after(async () => {
-    await app?.close()
-    await closeAll()
-  })
+  after(() => app?.close())
+  openUntilTheEnd()
 
   for (const place of ['above', 'below'] as const) {
     it(`${place} @Get a route is served under the lock (U8)`, async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redisson } from 'rlock'
-import { closeAll, createRedisson, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, uniqueName } from '../../../test/kit/clients'
 import { sharedCluster, waitUntil } from '../../../test/kit/servers/index'
 import { elect, once, takeSlot } from '../src/index'
 
@@ -12,7 +12,6 @@ describe('Recipes in a cluster', () => {
     const redis = { nodes: nodes.map(({ url }) => url) }
     clients = [await createRedisson({ redis }), await createRedisson({ redis })]
   })
-  afterEach(closeAll)
 
   for (const [tag, nameOf] of [
     ['without braces', () => uniqueName()],

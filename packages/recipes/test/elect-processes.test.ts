@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { uniqueName } from '../../../test/kit/clients'
-import { killPrograms, Program } from '../../../test/kit/program'
-import { closeProxies, openProxy } from '../../../test/kit/proxies'
-import { startStandalone, type TcpProxy, waitUntil } from '../../../test/kit/servers/index'
+import { Program } from '../../../test/kit/program'
+import { openProxy } from '../../../test/kit/proxies'
+import { freshServer, type TcpProxy, waitUntil } from '../../../test/kit/servers/index'
 
 const PROGRAM = '../../../packages/recipes/test/programs/candidate.ts'
 const LEASE = 1_500
@@ -44,57 +44,49 @@ class Candidate {
 
 describe('An election among ten processes', function () {
   this.timeout(120_000)
-  afterEach(async () => {
-    await killPrograms()
-    await closeProxies()
-  })
 
   it('Kills, stops and partitions: one leads at a time, and terms rise (guarantees 1 and 5)', async () => {
-    const server = await startStandalone()
-    try {
-      const name = uniqueName('election')
-      const candidates: Candidate[] = []
-      // Two at a time: each is a process that compiles its sources.
-      for (let at = 0; at < 10; at += 2)
-        candidates.push(
-          ...(await Promise.all([at, at + 1].map((each) => Candidate.start(server, name, `c${each}`)))),
-        )
-      const newest = () =>
-        candidates.reduce((one, other) =>
-          (other.looks.at(-1)?.term ?? 0) > (one.looks.at(-1)?.term ?? 0) ? other : one,
-        )
-      const termOf = (candidate: Candidate) => candidate.looks.at(-1)?.term ?? 0
-      await waitUntil('one leads', () => termOf(newest()) > 0)
-      const faults: ((leader: Candidate) => void)[] = [
-        ({ program }) => program.kill('SIGKILL'),
-        ({ program }) => program.kill('SIGSTOP'),
-        ({ network }) => network.stall(),
-        ({ program }) => program.say('resign'),
-        ({ network }) => network.stallReplies(),
-        ({ program }) => program.kill('SIGSTOP'),
-        ({ network }) => network.stall(),
-        ({ program }) => program.kill('SIGKILL'),
-      ]
-      for (const [at, fault] of faults.entries()) {
-        const leader = newest()
-        const term = termOf(leader)
-        fault(leader)
-        await waitUntil(`fault ${at} is followed by another leader`, () => termOf(newest()) > term, 6 * LEASE)
-        // It comes back while another one leads, and looks.
-        leader.program.kill('SIGCONT')
-        leader.network.resume()
-      }
-      const looks = candidates.flatMap((candidate) => candidate.looks.map((look) => ({ ...look, candidate })))
-      looks.sort((one, other) => one.time - other.time || one.term - other.term)
-      const owners = new Map<number, Candidate>()
-      for (const [at, { term, time, candidate }] of looks.entries()) {
-        expect(term, `at ${time}`).to.be.at.least(looks[at - 1]?.term ?? 0)
-        expect(owners.get(term) ?? candidate, `term ${term}`).to.equal(candidate)
-        owners.set(term, candidate)
-      }
-      expect(owners.size).to.be.greaterThan(faults.length)
-    } finally {
-      await server.stop()
+    const server = await freshServer()
+    const name = uniqueName('election')
+    const candidates: Candidate[] = []
+    // Two at a time: each is a process that compiles its sources.
+    for (let at = 0; at < 10; at += 2)
+      candidates.push(
+        ...(await Promise.all([at, at + 1].map((each) => Candidate.start(server, name, `c${each}`)))),
+      )
+    const newest = () =>
+      candidates.reduce((one, other) =>
+        (other.looks.at(-1)?.term ?? 0) > (one.looks.at(-1)?.term ?? 0) ? other : one,
+      )
+    const termOf = (candidate: Candidate) => candidate.looks.at(-1)?.term ?? 0
+    await waitUntil('one leads', () => termOf(newest()) > 0)
+    const faults: ((leader: Candidate) => void)[] = [
+      ({ program }) => program.kill('SIGKILL'),
+      ({ program }) => program.kill('SIGSTOP'),
+      ({ network }) => network.stall(),
+      ({ program }) => program.say('resign'),
+      ({ network }) => network.stallReplies(),
+      ({ program }) => program.kill('SIGSTOP'),
+      ({ network }) => network.stall(),
+      ({ program }) => program.kill('SIGKILL'),
+    ]
+    for (const [at, fault] of faults.entries()) {
+      const leader = newest()
+      const term = termOf(leader)
+      fault(leader)
+      await waitUntil(`fault ${at} is followed by another leader`, () => termOf(newest()) > term, 6 * LEASE)
+      // It comes back while another one leads, and looks.
+      leader.program.kill('SIGCONT')
+      leader.network.resume()
     }
+    const looks = candidates.flatMap((candidate) => candidate.looks.map((look) => ({ ...look, candidate })))
+    looks.sort((one, other) => one.time - other.time || one.term - other.term)
+    const owners = new Map<number, Candidate>()
+    for (const [at, { term, time, candidate }] of looks.entries()) {
+      expect(term, `at ${time}`).to.be.at.least(looks[at - 1]?.term ?? 0)
+      expect(owners.get(term) ?? candidate, `term ${term}`).to.equal(candidate)
+      owners.set(term, candidate)
+    }
+    expect(owners.size).to.be.greaterThan(faults.length)
   })
 })

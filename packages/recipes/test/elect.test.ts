@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type Redisson, WrongTypeError } from 'rlock'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
 import { ForeignLock } from '../../../test/kit/foreign-lock'
 import { leftIn } from '../../../test/kit/left-in'
-import { closeProxies, openProxy } from '../../../test/kit/proxies'
+import { openProxy } from '../../../test/kit/proxies'
 import { SentScripts } from '../../../test/kit/sent-scripts'
 import { waitUntil } from '../../../test/kit/servers/index'
 import { defaultServer, NO_USERS, skipInMemory } from '../../../test/kit/stand-in'
@@ -19,10 +19,6 @@ describe('elect', () => {
   beforeEach(async () => {
     redis = await openRedis()
     name = uniqueName('election')
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   const isLeader = (election: Election) => waitUntil('it leads', () => election.isLeader, 5_000, 1)

@@ -1,18 +1,19 @@
 import { expect } from 'chai'
 import type { Redisson } from 'rlock'
-import { closeAll, createRedisson, uniqueName } from '../../../test/kit/clients'
-import { type SentinelSetup, startSentinel, waitUntil } from '../../../test/kit/servers/index'
+import { createRedisson, uniqueName } from '../../../test/kit/clients'
+import { openUntilTheEnd } from '../../../test/kit/closing'
+import { ownSentinel, waitUntil } from '../../../test/kit/servers/index'
 import { elect, once, takeSlot } from '../src/index'
 
 const KEEP = { keep: 600_000 }
 
 describe('Recipes and the death of a primary', function () {
   this.timeout(120_000)
-  let setup: SentinelSetup
+  const setup = ownSentinel()
+  openUntilTheEnd()
   let clients: readonly [Redisson, Redisson]
 
   before(async () => {
-    setup = await startSentinel()
     const redis = {
       sentinels: setup.sentinels.map(({ host, port }) => ({ host, port })),
       name: setup.name,
@@ -23,10 +24,6 @@ describe('Recipes and the death of a primary', function () {
       return client
     }
     clients = [await create(), await create()]
-  })
-  after(async () => {
-    await closeAll()
-    await setup?.stop()
   })
 
   it('A slot, a run, a value and a leader outlive it, and no one else has them', async () => {

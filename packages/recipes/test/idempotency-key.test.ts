@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { Redisson } from 'rlock'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
-import { killPrograms, Program } from '../../../test/kit/program'
-import { closeProxies, openProxy } from '../../../test/kit/proxies'
+import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { Program } from '../../../test/kit/program'
+import { openProxy } from '../../../test/kit/proxies'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { NO_PROCESS, NO_USERS, skipInMemory } from '../../../test/kit/stand-in'
 import { idempotencyKey as express } from '../src/express'
@@ -56,11 +56,7 @@ for (const [framework, start] of Object.entries(APPS))
       gate = undefined
       key = randomUUID()
     })
-    afterEach(async () => {
-      await Promise.all(apps.splice(0).map((app) => app.close()))
-      await closeAll()
-      await closeProxies()
-    })
+    afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())))
 
     const handlers: Handlers = {
       async pay(body) {
@@ -229,8 +225,6 @@ for (const [framework, start] of Object.entries(APPS))
   })
 
 describe('Idempotency-Key and other middleware', () => {
-  afterEach(closeAll)
-
   it('A replay keeps the headers of its own request; another method with a key is answered 422', async () => {
     const app = await APPS.Express!(
       await createRedisson(),
@@ -254,11 +248,6 @@ describe('Idempotency-Key and other middleware', () => {
 })
 
 describe('Idempotency-Key and processes that are killed', () => {
-  afterEach(async () => {
-    await closeAll()
-    await killPrograms()
-  })
-
   for (const [moment, expected] of [
     ['in the handler', '2'],
     ['before the answer is stored', '2'],
@@ -282,8 +271,6 @@ describe('Idempotency-Key and processes that are killed', () => {
 })
 
 describe('The options of idempotencyKey()', () => {
-  afterEach(closeAll)
-
   for (const [framework, idempotencyKey] of Object.entries({ express, fastify, hono, nest }))
     it(`Bad options of ${framework} are refused when the middleware is made`, async () => {
       const redisson = await createRedisson()

@@ -5,11 +5,11 @@ import type { Redis } from 'ioredis'
 import { LockLostError, type Redisson, RedisUnavailableError, WrongTypeError } from 'rlock'
 import type { Waitable } from '../../../test/contract/waitables'
 import { waitingSuite } from '../../../test/contract/waiting'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
 import { internalsOf } from '../../../test/kit/internals'
 import { leftIn } from '../../../test/kit/left-in'
-import { killPrograms, Program } from '../../../test/kit/program'
-import { closeProxies, openProxy } from '../../../test/kit/proxies'
+import { Program } from '../../../test/kit/program'
+import { openProxy } from '../../../test/kit/proxies'
 import { SentScripts } from '../../../test/kit/sent-scripts'
 import { waitUntil } from '../../../test/kit/servers/index'
 import { defaultServer, NO_PROCESS, NO_USERS, skipInMemory } from '../../../test/kit/stand-in'
@@ -52,11 +52,6 @@ describe('once', () => {
     redisson = await createRedisson({ lockWatchdogTimeout: LEASE })
     redis = await openRedis()
     key = uniqueName('once')
-  })
-  afterEach(async () => {
-    await closeAll()
-    await killPrograms()
-    await closeProxies()
   })
 
   it('The first of many callers of several clients runs, and all get its value', async () => {

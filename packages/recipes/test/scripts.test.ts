@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
-import { startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { freshServer, waitUntil } from '../../../test/kit/servers/index'
 import { NO_PROCESS, skipInMemory } from '../../../test/kit/stand-in'
 import { once, takeSlot } from '../src/index'
 import { luaSources } from '../src/lua.generated'
@@ -61,7 +61,6 @@ describe('A script of the recipes', () => {
   beforeEach(async () => {
     redis = await openRedis()
   })
-  afterEach(closeAll)
 
   async function prepared(name: keyof typeof luaSources) {
     const { given = () => [], keys = (k) => [k], args } = CASES[name]
@@ -105,26 +104,22 @@ describe('A script of the recipes', () => {
 
   it('A slot and a run are renewed and released by a server without free memory', async function () {
     skipInMemory(this, NO_PROCESS)
-    const server = await startStandalone()
-    try {
-      const full = await openRedis(server.url)
-      const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 600 })
-      const slot = await takeSlot(redisson, 'slots', 3)
-      let end!: (error: Error) => void
-      const failing = once(redisson, 'run', () => new Promise((_, reject) => (end = reject)), {
-        keep: 60_000,
-      })
-      await waitUntil('it runs', () => end !== undefined)
-      await full.config('SET', 'maxmemory', '1')
-      await sleep(2_000)
-      expect(redisson.holds().map(({ kind }) => kind)).to.deep.equal(['slot', 'once'])
-      await slot.release()
-      end(new Error('enough'))
-      expect((await rejection(failing)).message).to.equal('enough')
-      expect(await full.keys('*')).to.deep.equal([])
-    } finally {
-      await server.stop()
-    }
+    const server = await freshServer()
+    const full = await openRedis(server.url)
+    const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 600 })
+    const slot = await takeSlot(redisson, 'slots', 3)
+    let end!: (error: Error) => void
+    const failing = once(redisson, 'run', () => new Promise((_, reject) => (end = reject)), {
+      keep: 60_000,
+    })
+    await waitUntil('it runs', () => end !== undefined)
+    await full.config('SET', 'maxmemory', '1')
+    await sleep(2_000)
+    expect(redisson.holds().map(({ kind }) => kind)).to.deep.equal(['slot', 'once'])
+    await slot.release()
+    end(new Error('enough'))
+    expect((await rejection(failing)).message).to.equal('enough')
+    expect(await full.keys('*')).to.deep.equal([])
   })
 
   it('A late copy of once/begin, after the result, gives the result and takes nothing', async () => {

@@ -12,11 +12,11 @@ import {
 } from 'rlock'
 import type { Waitable } from '../../../test/contract/waitables'
 import { waitingSuite } from '../../../test/contract/waiting'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
 import { internalsOf } from '../../../test/kit/internals'
 import { leftIn } from '../../../test/kit/left-in'
-import { killPrograms, Program } from '../../../test/kit/program'
-import { closeProxies, openProxy } from '../../../test/kit/proxies'
+import { Program } from '../../../test/kit/program'
+import { openProxy } from '../../../test/kit/proxies'
 import { SentScripts } from '../../../test/kit/sent-scripts'
 import { waitUntil } from '../../../test/kit/servers/index'
 import { defaultServer, NO_PROCESS, NO_USERS, skipInMemory } from '../../../test/kit/stand-in'
@@ -56,11 +56,6 @@ describe('takeSlot', () => {
     redisson = await createRedisson({ lockWatchdogTimeout: LEASE })
     redis = await openRedis()
     name = uniqueName('slots')
-  })
-  afterEach(async () => {
-    await closeAll()
-    await killPrograms()
-    await closeProxies()
   })
 
   const indexes = (slots: readonly Slot[]) => slots.map(({ index }) => index)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, openRedis } from '../../../test/kit/clients'
+import { openRedis } from '../../../test/kit/clients'
+import { openUntilTheEnd } from '../../../test/kit/closing'
 import { inMemoryRedis } from '../src/index'
 
 const COMMANDS = `
@@ -21,10 +22,8 @@ describe('The in-memory server and arguments that are seldom given', () => {
     real = await openRedis()
     await real.del('l', 'z', 'h', 's', 'none')
   })
-  after(async () => {
-    await real.del('l', 'z', 'h', 's')
-    await closeAll()
-  })
+  after(() => real.del('l', 'z', 'h', 's'))
+  openUntilTheEnd()
 
   const inMemory = inMemoryRedis()
   for (const line of COMMANDS)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { closeAll, openRedis } from '../../../test/kit/clients'
+import { openRedis } from '../../../test/kit/clients'
+import { openUntilTheEnd } from '../../../test/kit/closing'
 import { type ScriptMachine, scriptMachine } from '../src/lua/script-machine'
 
 /** Each packs and unpacks with `struct`, and returns texts and numbers only. */
@@ -28,7 +29,7 @@ describe('struct of the in-memory server', () => {
     machine = await scriptMachine()
     redis = await openRedis()
   })
-  after(closeAll)
+  openUntilTheEnd()
 
   const here = (source: string) => machine.run(source, [], [], () => null)
 

@@ -2,16 +2,16 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Permit, Redisson, RLock } from '../../../src/index'
 import { suffixed } from '../../../src/scripts/key-names'
-import { closeAll, createRedisson, timed, uniqueName } from '../../kit/clients'
+import { createRedisson, timed, uniqueName } from '../../kit/clients'
 import { stillPending } from '../../kit/observing'
 import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
   type Address,
   type ClusterSetup,
+  freshCluster,
+  freshSentinel,
   type SentinelSetup,
   skipInContainers,
-  startCluster,
-  startSentinel,
   type TcpProxy,
   waitUntil,
   withClient,
@@ -132,12 +132,7 @@ describe('behind sentinels, a primary killed', () => {
   let proxies: TcpProxy[] = []
 
   beforeEach(async () => {
-    setup = await startSentinel()
-  })
-  afterEach(async () => {
-    await closeAll()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-    await setup.stop()
+    setup = await freshSentinel()
   })
 
   it('A failover after an acknowledged acquisition keeps every lock, permit and latch (D4)', async () => {
@@ -216,11 +211,7 @@ describe('In a cluster with replicas, a primary', () => {
   let cluster: ClusterSetup
 
   beforeEach(async () => {
-    cluster = await startCluster({ replicas: 1 })
-  })
-  afterEach(async () => {
-    await closeAll()
-    await cluster.stop()
+    cluster = await freshCluster({ replicas: 1 })
   })
 
   const nodes = () => ({ nodes: cluster.nodes.map(({ host, port }) => ({ host, port })) })

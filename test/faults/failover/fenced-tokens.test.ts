@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { FencedLockHold, Redisson } from '../../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { stillPending } from '../../kit/observing'
 import { NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
   type Address,
+  freshSentinel,
   type SentinelSetup,
   skipInContainers,
-  startSentinel,
   type TcpProxy,
   waitUntil,
   withClient,
@@ -28,13 +28,8 @@ describe('The tokens of a fenced lock over a failover', () => {
   let name: string
 
   beforeEach(async () => {
-    setup = await startSentinel()
+    setup = await freshSentinel()
     name = uniqueName('fenced')
-  })
-  afterEach(async () => {
-    await closeAll()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-    await setup.stop()
   })
 
   const connected = () =>

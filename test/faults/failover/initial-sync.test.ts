@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RedissonOptions } from '../../../src/index'
-import { closeAll, createRedisson, timed, uniqueName } from '../../kit/clients'
+import { createRedisson, timed, uniqueName } from '../../kit/clients'
 import { roles, through } from '../../kit/replication'
 import {
   type Address,
   type ClusterSetup,
+  freshCluster,
+  freshSentinel,
   type RedisNode,
   type SentinelSetup,
   sameAddress,
-  startCluster,
-  startSentinel,
   waitUntil,
   withClient,
 } from '../../kit/servers/index'
@@ -121,11 +121,7 @@ describe('A primary behind sentinels without a replica in sync', () => {
   let setup: SentinelSetup
 
   beforeEach(async () => {
-    setup = await startSentinel()
-  })
-  afterEach(async () => {
-    await closeAll()
-    await setup.stop()
+    setup = await freshSentinel()
   })
 
   const connected = (options: Partial<RedissonOptions> = {}) =>
@@ -186,11 +182,7 @@ describe('A primary of a cluster without a replica in sync', () => {
   let cluster: ClusterSetup
 
   beforeEach(async () => {
-    cluster = await startCluster({ replicas: 1 })
-  })
-  afterEach(async () => {
-    await closeAll()
-    await cluster.stop()
+    cluster = await freshCluster({ replicas: 1 })
   })
 
   for (const [title, stage] of Object.entries(STAGES))

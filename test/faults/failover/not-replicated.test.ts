@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { RLock } from '../../../src/engine/rlock'
 import type { Redisson, TokenLock } from '../../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { ownerOf } from '../../kit/observing'
-import { type Address, type ClusterSetup, startCluster, waitUntil, withClient } from '../../kit/servers/index'
+import { type Address, ownCluster, waitUntil, withClient } from '../../kit/servers/index'
 import { setUpSilentReplicas } from './silent-replicas'
 
 const SYNC = 400
@@ -170,13 +170,7 @@ describe('Replicas that do not acknowledge', () => {
 })
 
 describe('A cluster replica that does not acknowledge', () => {
-  let cluster: ClusterSetup
-
-  before(async () => {
-    cluster = await startCluster({ replicas: 1 })
-  })
-  afterEach(closeAll)
-  after(() => cluster.stop())
+  const cluster = ownCluster({ replicas: 1 })
 
   it('A missing replica of a node fails an acquisition, granted once it is back (D4)', async () => {
     const redisson = await createRedisson({

@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
-import { type SentinelSetup, startSentinel, withClient } from '../../kit/servers/index'
+import { createRedisson, uniqueName } from '../../kit/clients'
+import { ownSentinel, withClient } from '../../kit/servers/index'
 
 const LEASE = 60_000
 
 describe('A failover that is ordered from Sentinel', () => {
-  let sentinel: SentinelSetup
-
-  before(async () => {
-    sentinel = await startSentinel()
-  })
-  afterEach(closeAll)
-  after(() => sentinel.stop())
+  const sentinel = ownSentinel()
 
   it('A primary whose writes are paused loses no lock, as it grants none (D4)', async () => {
     const { sentinels, name } = sentinel

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { internalsOf } from '../../kit/internals'
 import {
   NO_PROXIES,
@@ -11,11 +11,11 @@ import {
 } from '../../kit/replication'
 import {
   type ClusterSetup,
+  freshCluster,
+  freshSentinel,
   type RedisNode,
   type SentinelSetup,
   skipInContainers,
-  startCluster,
-  startSentinel,
   type TcpProxy,
   waitUntil,
   withClient,
@@ -76,14 +76,9 @@ describe('Releases that no replica has, behind sentinels', () => {
   let proxies: TcpProxy[] = []
 
   const started = async (replicas: number) => {
-    setup = await startSentinel({ replicas })
+    setup = await freshSentinel({ replicas })
     return await roles(setup)
   }
-  afterEach(async () => {
-    await closeAll()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-    await setup.stop()
-  })
 
   it('A lock released before its primary was killed is free on the new one (guarantee 4)', async function () {
     await skipInContainers(this, NO_PROXIES)
@@ -152,15 +147,9 @@ describe('Releases that no replica has, behind sentinels', () => {
 
 describe('Releases that no replica has, in a cluster', () => {
   let cluster: ClusterSetup
-  let proxy: TcpProxy | undefined
 
   beforeEach(async () => {
-    cluster = await startCluster({ replicas: 1 })
-  })
-  afterEach(async () => {
-    await closeAll()
-    await proxy?.stop()
-    await cluster.stop()
+    cluster = await freshCluster({ replicas: 1 })
   })
 
   it('A lock that was released by a client that is idle is free after a takeover (guarantee 4)', async function () {
@@ -168,7 +157,6 @@ describe('Releases that no replica has, in a cluster', () => {
     const [primary] = cluster.nodes as readonly [RedisNode]
     const replica = cluster.nodes[3]!
     const through = await replicateInCluster(primary, replica)
-    proxy = through.proxy
     const redis = {
       nodes: cluster.nodes.map(({ host, port }) => ({ host, port })),
       options: { natMap: through.natMap },

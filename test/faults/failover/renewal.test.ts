@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import type { LockHold } from '../../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
+import { createRedisson, uniqueName } from '../../kit/clients'
 import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
+  freshSentinel,
   type RedisNode,
   type SentinelSetup,
   skipInContainers,
-  startSentinel,
   type TcpProxy,
   withClient,
 } from '../../kit/servers/index'
@@ -25,7 +25,7 @@ describe('A renewal that no replica has', () => {
     await skipInContainers(this, NO_PROXIES)
   })
   beforeEach(async () => {
-    setup = await startSentinel()
+    setup = await freshSentinel()
     // Who is in no hurry to fail over finds what the replicas have run out meanwhile.
     for (const sentinel of setup.sentinels)
       await withClient(sentinel, (client) =>
@@ -33,11 +33,6 @@ describe('A renewal that no replica has', () => {
       )
     ;({ primary, replicas } = await roles(setup))
     proxies = await replicateThroughProxies(setup, primary, replicas)
-  })
-  afterEach(async () => {
-    await closeAll()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-    await setup.stop()
   })
 
   const timeToLive = (node: RedisNode, name: string) => withClient(node, (client) => client.pttl(name))

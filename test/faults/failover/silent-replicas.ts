@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis'
 import type { ClientInternals } from '../../../src/client/client-internals'
 import type { Redisson, RedissonOptions } from '../../../src/index'
-import { closeAll, createRedisson, openRedis } from '../../kit/clients'
+import { createRedisson, openRedis } from '../../kit/clients'
 import { roles, through } from '../../kit/replication'
-import { type RedisNode, type SentinelSetup, startSentinel, waitUntil } from '../../kit/servers/index'
+import { ownSentinel, type RedisNode, waitUntil } from '../../kit/servers/index'
 
 /** A primary behind sentinels whose replicas can be stopped. Filled in before the tests of the suite. */
 export interface SilentReplicas {
@@ -20,7 +20,7 @@ export interface SilentReplicas {
 
 /** To be called in a `describe`: sets the servers up before its tests, and has all replicas go on after each of them. */
 export function setUpSilentReplicas(slavesSyncTimeout: number): SilentReplicas {
-  let setup: SentinelSetup
+  const setup = ownSentinel()
   let replicas: readonly RedisNode[] = []
   const around = {
     pause: async () => void (await Promise.all(replicas.map((replica) => replica.pause()))),
@@ -36,7 +36,6 @@ export function setUpSilentReplicas(slavesSyncTimeout: number): SilentReplicas {
   } as { -readonly [K in keyof SilentReplicas]: SilentReplicas[K] }
 
   before(async () => {
-    setup = await startSentinel()
     const { primary, replicas: others } = await roles(setup)
     around.primary = primary
     replicas = others
@@ -44,11 +43,7 @@ export function setUpSilentReplicas(slavesSyncTimeout: number): SilentReplicas {
   beforeEach(async () => {
     around.redis = await openRedis(around.primary.url)
   })
-  afterEach(async () => {
-    await around.resume()
-    await closeAll()
-  })
-  after(() => setup?.stop())
+  afterEach(() => around.resume())
 
   return around
 }

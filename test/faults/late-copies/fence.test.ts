@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { RedisUnavailableError } from '../../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../kit/clients'
-import { closeProxies, openProxy } from '../../kit/proxies'
+import { createRedisson, openRedis, rejection, uniqueName } from '../../kit/clients'
+import { openProxy } from '../../kit/proxies'
 import { needs, ownServer, waitUntil, withClient, without } from '../../kit/servers/index'
 import { openStandalone, type Setting } from '../lost-replies/setting'
 import { isFree, KINDS, keysOf, LateLink } from './link'
@@ -17,10 +17,6 @@ describe('A connection that broke with commands in flight', () => {
   })
   beforeEach(async () => {
     link = await LateLink.open(setting)
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
   after(() => setting.stop())
 
@@ -200,11 +196,6 @@ describe('A connection that broke with commands in flight', () => {
 
 describe('A connection that broke and whose server was restarted', () => {
   const server = ownServer()
-
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
 
   // Ids begin anew, and after so few connections somebody else has the one that broke.
   it('A restart of the server leads to no kill of another connection of the same id', async () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { closeAll, rejection } from '../../kit/clients'
+import { rejection } from '../../kit/clients'
 import { ForeignLock } from '../../kit/foreign-lock'
-import { closeProxies } from '../../kit/proxies'
 import { queueSleeps } from '../../kit/queues'
 import { openCluster, openSentinel, openStandalone, type Setting } from '../lost-replies/setting'
 import { isFree, KINDS, keysOf, LateLink } from './link'
@@ -22,10 +21,6 @@ for (const [where, open] of Object.entries(SETTINGS))
     })
     beforeEach(async () => {
       link = await LateLink.open(setting)
-    })
-    afterEach(async () => {
-      await closeAll()
-      await closeProxies()
     })
     after(() => setting.stop())
 
@@ -101,10 +96,6 @@ describe('A late copy of a handoff', () => {
   })
   beforeEach(async () => {
     link = await LateLink.open(setting)
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
   after(() => setting.stop())
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { closeAll, uniqueName } from '../../kit/clients'
-import { closeProxies } from '../../kit/proxies'
+import { uniqueName } from '../../kit/clients'
 import { without } from '../../kit/servers/index'
 import { openStandalone, type Setting } from '../lost-replies/setting'
 import { LateLink } from './link'
@@ -14,10 +13,6 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
   })
   beforeEach(async () => {
     link = await LateLink.open(setting)
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
   after(() => setting.stop())
 

@@ -5,9 +5,10 @@ import type { Redisson } from '../../../src/index'
 import { luaSources } from '../../../src/scripts/lua.generated'
 import { script } from '../../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { openUntilTheEnd } from '../../kit/closing'
 import { internalsOf } from '../../kit/internals'
-import { closeProxies, openProxy } from '../../kit/proxies'
-import { type Standalone, startStandalone, type TcpProxy, waitUntil, without } from '../../kit/servers/index'
+import { openProxy } from '../../kit/proxies'
+import { ownServer, type TcpProxy, waitUntil, without } from '../../kit/servers/index'
 import { type Answering, LossyLink } from './lossy-link'
 import { openCluster, openSentinel, type Setting } from './setting'
 import type { Case, Scene } from './synchronizer-case'
@@ -17,14 +18,13 @@ import { CASES, look, plain, sceneOf } from './synchronizer-cases'
 const ELSEWHERE = ['semaphore/cancel', 'permit-expirable-semaphore/renew', 'rate-limiter/cancel']
 
 describe('The reply of a script of a semaphore or latch is lost (S2, P3, L3)', () => {
-  let server: Standalone
+  const server = ownServer()
   let redis: Redis
   let proxy: TcpProxy
   let us: Redisson
   let unfenced: Redisson
 
   before(async () => {
-    server = await startStandalone()
     redis = await openRedis(server.url)
     for (const source of Object.values(luaSources)) await redis.script('LOAD', source)
     // Where a broken connection cannot be killed, a copy on it does arrive.
@@ -44,11 +44,7 @@ describe('The reply of a script of a semaphore or latch is lost (S2, P3, L3)', (
     unfenced = await createRedisson({ redis: `redis://unfenced:pw@${proxy.host}:${proxy.port}` })
     for (const each of [us, unfenced]) each.on('error', () => {})
   })
-  after(async () => {
-    await closeAll()
-    await closeProxies()
-    await server.stop()
-  })
+  openUntilTheEnd()
 
   it('Every script of a semaphore, a latch or a rate limiter has its cases here', () => {
     const scripts = Object.keys(luaSources).filter((name) => /semaphore|latch|rate-limiter/.test(name))
@@ -190,6 +186,7 @@ for (const [where, open, ofs] of [
       await closeAll()
       await setting.stop()
     })
+    openUntilTheEnd()
 
     for (const { each, of } of cases)
       it(`${each.script}, ${each.state}: ${of === 'wait' ? 'the reply of the WAIT behind it' : 'its reply'} is lost, ${where}`, async () => {

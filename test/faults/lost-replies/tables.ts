@@ -1,4 +1,5 @@
 import { closeAll } from '../../kit/clients'
+import { openUntilTheEnd } from '../../kit/closing'
 import type { Answering } from './lossy-link'
 import { type Case, Matrix } from './matrix'
 import { openCluster, openSentinel, openStandalone, type Setting } from './setting'
@@ -32,6 +33,7 @@ export function describeTable(title: string, { where, of, cases }: Table): void 
       await closeAll()
       await setting.stop()
     })
+    openUntilTheEnd()
 
     for (const each of cases)
       for (const how of ['resend', 'reconnect'] as const)

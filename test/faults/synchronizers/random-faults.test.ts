@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Permit, Redisson } from '../../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { internalsOf } from '../../kit/internals'
 import { leftIn } from '../../kit/left-in'
-import { closeProxies, openProxy } from '../../kit/proxies'
+import { openProxy } from '../../kit/proxies'
 import { Random } from '../../kit/random'
 import { sharedStandalone, type TcpProxy, waitUntil } from '../../kit/servers/index'
 
@@ -30,10 +30,6 @@ describe('Semaphores and latches whose connections break again and again', () =>
     for (const client of clients) client.on('error', () => {})
     faults = 0
     isOver = false
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
   })
 
   /** Loses replies, cuts connections in any state, and holds replies back for a while. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { OutageReporter } from '../../../src/redis/reports/outage-reporter'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { ForeignLock } from '../../kit/foreign-lock'
-import { closeProxies, openProxy } from '../../kit/proxies'
+import { openProxy } from '../../kit/proxies'
 import { sharedStandalone, waitUntil } from '../../kit/servers/index'
 import { VirtualClock } from '../../kit/virtual-clock'
 import { readonly } from './standalone'
@@ -12,11 +12,6 @@ import { readonly } from './standalone'
 const QUIET = 5_200
 
 describe('An outage is reported once, and the next one again', () => {
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-  })
-
   it('An outage by a transient error is reported once', async () => {
     const trouble = await readonly()
     try {

@@ -2,32 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Redisson, RLock } from '../../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { internalsOf } from '../../kit/internals'
 import { readTimeoutKey } from '../../kit/read-write/state'
-import { type ClusterSetup, startCluster, waitUntil, withClient } from '../../kit/servers/index'
+import { ownCluster, waitUntil, withClient } from '../../kit/servers/index'
 import { tapped } from '../../kit/tapped-transport'
 import { prepareCalls } from './calls'
 import { nodesOf } from './cluster'
 import { stateOf } from './preparation'
 
 describe('A slot that migrates (D6)', () => {
-  let setup: ClusterSetup
+  const setup = ownCluster()
   let redisson: Redisson
   let errors: string[]
   let name: string
 
-  before(async () => {
-    setup = await startCluster()
-  })
-  after(() => setup.stop())
   beforeEach(async () => {
     redisson = await createRedisson({ redis: nodesOf(setup) })
     errors = []
     redisson.on('error', ({ message }) => errors.push(message))
     name = uniqueName()
   })
-  afterEach(closeAll)
 
   const ownerIndex = async () => setup.nodes.indexOf(await setup.ownerOf(calculateSlot(name)))
   const command = (node: number, ...words: string[]) =>

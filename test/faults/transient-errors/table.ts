@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../../src/index'
-import { closeAll, createRedisson, rejection, timed } from '../../kit/clients'
+import { createRedisson, rejection, timed } from '../../kit/clients'
 import { waitUntil } from '../../kit/servers/index'
 import { prepareCalls } from './calls'
 import { stateOf } from './preparation'
@@ -22,7 +22,6 @@ export function describeTrouble(what: string, open: () => Promise<Trouble>): voi
     before(async () => {
       trouble = await open()
     })
-    afterEach(closeAll)
     after(() => trouble.stop())
 
     const tellingOf = (redisson: Redisson) => {

@@ -5,7 +5,15 @@ export { inContainersWherePossible, skipInContainers } from './containers'
 export { findLauncher, findServer, type Launcher, type RunningServer } from './find-server'
 export type { LateCopy } from './late-copy'
 export type { CommandPredicate } from './lost-reply'
-export { ownServer } from './own-server'
+export {
+  freshCluster,
+  freshSentinel,
+  freshServer,
+  own,
+  ownCluster,
+  ownSentinel,
+  ownServer,
+} from './own-server'
 export type { RedisNode } from './redis-node'
 export { without } from './rights'
 export { type SentinelSetup, startSentinel } from './sentinel'

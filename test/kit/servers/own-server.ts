@@ -1,15 +1,49 @@
-import { type Standalone, type StandaloneOptions, startStandalone } from './standalone'
+import { closedAfterEach } from '../closing'
+import { startCluster } from './cluster'
+import { startSentinel } from './sentinel'
+import { startStandalone } from './standalone'
 
-/** To be called in a `describe`: a server for its tests alone. Its properties are there once they run. */
-export function ownServer(options?: StandaloneOptions): Standalone {
-  const server = {} as Standalone
-  before(async () => {
-    const started = await startStandalone(options)
-    Object.assign(server, started)
-    const methods = Object.getPrototypeOf(started)
-    for (const name of Object.getOwnPropertyNames(methods))
-      Object.defineProperty(server, name, { get: () => methods[name].bind(started), configurable: true })
-  })
-  after(() => server.stop?.())
-  return server
+interface Stoppable {
+  stop(): Promise<void>
+}
+
+type Start<Options, T> = (options?: Options) => Promise<T>
+
+/** To be called in a `describe`: servers for its tests alone. Its properties are there once they run. */
+export const ownServer = own(startStandalone)
+export const ownCluster = own(startCluster)
+export const ownSentinel = own(startSentinel)
+
+/** To be called in a test, or in a hook before each one: servers that are stopped after it, and after its clients. */
+export const freshServer = fresh(startStandalone)
+export const freshCluster = fresh(startCluster)
+export const freshSentinel = fresh(startSentinel)
+
+export function own<Options, T extends Stoppable>(start: Start<Options, T>): (options?: Options) => T {
+  return (options) => {
+    const servers = {} as T
+    before(async function () {
+      const started = await start(options)
+      Object.assign(servers, started)
+      const methods = Object.getPrototypeOf(started)
+      for (const name of Object.getOwnPropertyNames(methods))
+        Object.defineProperty(servers, name, { get: () => methods[name].bind(started), configurable: true })
+      // Entered last, so that it runs when the other hooks have closed their connections.
+      this.test!.parent!.afterAll(() => started.stop())
+    })
+    return servers
+  }
+}
+
+const running: Stoppable[] = []
+closedAfterEach('server', async () => {
+  await Promise.all(running.splice(0).map((each) => each.stop()))
+})
+
+function fresh<Options, T extends Stoppable>(start: Start<Options, T>): Start<Options, T> {
+  return async (options) => {
+    const started = await start(options)
+    running.push(started)
+    return started
+  }
 }

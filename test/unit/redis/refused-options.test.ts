@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { Redisson } from '../../../src/redisson'
-import { NobodysErrors } from '../../kit/observing'
+import { expectHandledRejections } from '../../kit/observing'
 import { rejection } from '../../kit/rejection'
 
 const host = 'nowhere.invalid'
@@ -256,12 +256,11 @@ const refused: [string, unknown, ErrorConstructor, RegExp][] = [
 ]
 
 describe('A redis option that is not understood', () => {
-  const nobodys = new NobodysErrors()
+  expectHandledRejections()
   const { connect } = Socket.prototype
   let opened = 0
 
   beforeEach(() => {
-    nobodys.watch()
     opened = 0
     Socket.prototype.connect = function (this: Socket, ...args: never[]) {
       opened++
@@ -270,7 +269,6 @@ describe('A redis option that is not understood', () => {
   })
   afterEach(async () => {
     Socket.prototype.connect = connect
-    await nobodys.expectNone()
   })
 
   for (const [what, redis, type, reason] of refused)

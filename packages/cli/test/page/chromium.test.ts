@@ -36,7 +36,6 @@ describe('rlock page in Chromium', function () {
     await closeAll()
     foreign?.close()
     await (await openRedis(server.url)).flushall()
-    await closeAll()
   })
 
   const open = (...args: string[]): Promise<Served> => servePageOf(server.url, ...args)

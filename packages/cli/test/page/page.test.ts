@@ -3,12 +3,12 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
 import { ownServer, startStandalone, waitUntil } from '../../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../../test/kit/servers/left-behind'
 import { takeSlot } from '../../../recipes/src/index'
 import type { PageRow } from '../../src/page/view'
-import { killRuns, start } from '../cli'
+import { start } from '../cli'
 import { type Served, servePageOf } from './served'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
@@ -22,9 +22,6 @@ interface Answer {
 describe('rlock page', function () {
   this.timeout(60_000)
   const server = ownServer()
-
-  afterEach(killRuns)
-  afterEach(closeAll)
 
   const open = (...args: string[]): Promise<Served> => servePageOf(server.url, ...args)
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { closeAll, openRedis } from '../../../../test/kit/clients'
-import { type Standalone, startStandalone } from '../../../../test/kit/servers/index'
+import { openRedis } from '../../../../test/kit/clients'
+import { ownServer } from '../../../../test/kit/servers/index'
 import { type Comparison, compare } from './comparison'
 
 const SEED = Number(process.env.RLOCK_SEED ?? 16)
@@ -10,16 +10,11 @@ const CALLS = 3_000
 describe('The in-memory server beside a real one', function () {
   this.timeout(120_000)
 
-  let server: Standalone
+  const server = ownServer()
   let found: Comparison
 
   before(async () => {
-    server = await startStandalone()
     found = await compare({ redis: await openRedis(server.url), seed: SEED, calls: CALLS })
-  })
-  after(async () => {
-    await closeAll()
-    await server?.stop()
   })
 
   it('Each script of the package is among the calls', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { rejection, uniqueName } from '../../test/kit/clients'
+import { rejection } from '../../test/kit/clients'
+import { freshName, name } from '../../test/kit/each-test'
 import { waitUntil } from '../../test/kit/servers/index'
 import { BOTH_WAYS, saysNotHeld } from '../support/lock-peer'
 import type { World } from '../support/world'
@@ -10,8 +11,9 @@ const WATCHDOG_MS = 30_000
 export function holdingTests(world: World): void {
   for (const [holder, other] of BOTH_WAYS) {
     describe(`a hold of ${holder}, seen by ${other}`, () => {
+      freshName()
+
       it('counts its levels and keeps the other out until the last is released', async () => {
-        const name = uniqueName()
         const [holding, looking] = [world[holder].thread('a'), world[other].thread('b')]
         for (let count = 1; count <= 3; count++) {
           if (count === 2) expect(await holding.tryLock(name)).to.equal(true)
@@ -35,7 +37,6 @@ export function holdingTests(world: World): void {
       })
 
       it('has one owner field, of its own client', async () => {
-        const name = uniqueName()
         await world[holder].thread('a').lock(name)
         const [field, ...more] = await world.redis.hkeys(name)
         expect(more).to.deep.equal([])
@@ -44,7 +45,6 @@ export function holdingTests(world: World): void {
       })
 
       it('has the same time to live from either side', async () => {
-        const name = uniqueName()
         const [holding, looking] = [world[holder].thread('a'), world[other].thread('b')]
         expect([await holding.remainTimeToLive(name), await looking.remainTimeToLive(name)]).to.deep.equal([
           -2, -2,
@@ -68,7 +68,6 @@ export function holdingTests(world: World): void {
       })
 
       it("is not released by the other's unlock(), which fails", async () => {
-        const name = uniqueName()
         const [holding, looking] = [world[holder].thread('a'), world[other].thread('b')]
         expect(await rejection(looking.unlock(name))).to.satisfy(saysNotHeld)
         await holding.lock(name)
@@ -80,7 +79,6 @@ export function holdingTests(world: World): void {
       })
 
       it("ends by the other's forced release, and its unlock() fails", async () => {
-        const name = uniqueName()
         const [holding, looking] = [world[holder].thread('a'), world[other].thread('b')]
         expect(await looking.forceUnlock(name)).to.equal(false)
         await holding.lock(name)
@@ -101,7 +99,6 @@ export function holdingTests(world: World): void {
       })
 
       it("expires, and its late unlock() leaves the other's hold alone", async () => {
-        const name = uniqueName()
         const [holding, looking] = [world[holder].thread('a'), world[other].thread('b')]
         await holding.lock(name, { leaseTime: 150 })
         await waitUntil('the lease is over', async () => !(await looking.isLocked(name)))

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { timed, uniqueName } from '../../test/kit/clients'
+import { freshName, name } from '../../test/kit/each-test'
 import { BOTH_WAYS } from '../support/lock-peer'
 import { channelOf, untilWaiting, type World } from '../support/world'
 
@@ -12,8 +13,9 @@ const LEASE_MS = 30_000
 export function waitingTests(world: World): void {
   for (const [holder, waiter] of BOTH_WAYS) {
     describe(`${waiter} waits for ${holder}`, () => {
+      freshName()
+
       it(`${waiter} waiting for ${holder} is woken by unlock(), again and again`, async () => {
-        const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         for (let round = 0; round < 3; round++) {
           await holding.lock(name)
@@ -27,7 +29,6 @@ export function waitingTests(world: World): void {
       })
 
       it(`${waiter} waiting for ${holder} in tryLock() with a wait is woken at any lease`, async () => {
-        const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         await holding.lock(name, { leaseTime: LEASE_MS })
         const acquired = waiting.tryLock(name, { waitTime: 20_000, leaseTime: LEASE_MS })
@@ -38,7 +39,6 @@ export function waitingTests(world: World): void {
       })
 
       it(`${waiter} waiting for ${holder} waits only as long as its wait time (A7)`, async () => {
-        const name = uniqueName()
         await world[holder].thread('a').lock(name)
         const took = await timed(async () => {
           expect(await world[waiter].thread('b').tryLock(name, { waitTime: 300 })).to.equal(false)
@@ -49,7 +49,6 @@ export function waitingTests(world: World): void {
       })
 
       it(`${waiter} waiting for ${holder} is not woken by a partial unlock()`, async () => {
-        const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         await holding.lock(name)
         await holding.lock(name)
@@ -82,7 +81,6 @@ export function waitingTests(world: World): void {
       })
 
       it(`${waiter} waiting for ${holder} acquires when the lease ends (A6)`, async () => {
-        const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         await holding.lock(name, { leaseTime: 700 })
         const took = await timed(() => waiting.lock(name))

@@ -1,19 +1,14 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 
 describe('An acquisition with a signal', () => {
-  let redis: Redis
-  let name: string
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redis = await openRedis()
-    name = uniqueName('aborted')
-  })
+  redisAndName('aborted')
 
   const acquiring = (redisson: Redisson, signal: AbortSignal): (() => Promise<unknown>)[] => {
     const lock = redisson.getLock(name)

@@ -1,18 +1,16 @@
 import { expect } from 'chai'
 import { Redisson, TimeUnit } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { openRedis, rejection } from '../kit/clients'
+import { clientAndRedis, lock, name, redisson } from '../kit/each-test'
 import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 
 describe('Arguments of the wrong kind', () => {
-  let redisson: Redisson
-  let name: string
   const sent = new SentScripts()
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redisson = await createRedisson({}, { transport: sent.transport })
-    name = uniqueName('arguments')
+  clientAndRedis('arguments', {}, { transport: sent.transport })
+  beforeEach(() => {
     sent.names.length = 0
   })
 
@@ -27,7 +25,6 @@ describe('Arguments of the wrong kind', () => {
   }
 
   it('Unknown options are refused, and named, by every call with options', async () => {
-    const lock = redisson.getLock(name)
     const odd = { leaseTimeout: 5 } as object
     await expectTypeErrors(
       [
@@ -74,7 +71,6 @@ describe('Arguments of the wrong kind', () => {
         return 1
       }
     }
-    const lock = redisson.getLock(name)
     const permits = redisson.getPermitExpirableSemaphore(name)
     await expectTypeErrors(
       [
@@ -103,7 +99,6 @@ describe('Arguments of the wrong kind', () => {
     ['a TimeUnit', TimeUnit.SECONDS],
   ] as [string, never][])
     it(`${title} is no options object`, async () => {
-      const lock = redisson.getLock(name)
       await expectTypeErrors([
         () => lock.lock(value),
         () => lock.tryLock(value),
@@ -115,7 +110,6 @@ describe('Arguments of the wrong kind', () => {
     })
 
   it('A number is no options object where only options are taken', async () => {
-    const lock = redisson.getLock(name)
     await expectTypeErrors([
       () => lock.acquire(5 as never),
       () => lock.tryAcquire(5 as never),
@@ -149,7 +143,6 @@ describe('Arguments of the wrong kind', () => {
 
   for (const value of [null, 'signal', 5, {}, { aborted: true }, new AbortController()] as never[])
     it(`${JSON.stringify(value)} is no signal`, async () => {
-      const lock = redisson.getLock(name)
       await expectTypeErrors(
         [
           () => lock.lock({ signal: value }),
@@ -163,7 +156,6 @@ describe('Arguments of the wrong kind', () => {
     })
 
   it('withLock and run take functions', async () => {
-    const lock = redisson.getLock(name)
     for (const value of [undefined, null, 5, 'fn', {}, Promise.resolve()] as never[])
       await expectTypeErrors([() => lock.withLock(value), () => redisson.run(value)], /function/)
     await expectTypeErrors([() => lock.isHeldByThread(undefined as never)])
@@ -205,7 +197,6 @@ describe('Arguments of the wrong kind', () => {
   })
 
   it("A unit that is no TimeUnit is refused, and the error names TimeUnit: tryLock(5, 'SECONDS')", async () => {
-    const lock = redisson.getLock(name)
     const unit = 'SECONDS' as never
     await expectTypeErrors(
       [

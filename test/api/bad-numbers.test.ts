@@ -1,20 +1,18 @@
 import { expect } from 'chai'
-import { type Redisson, TimeUnit } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { TimeUnit } from '../../src/index'
+import { openRedis, rejection } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 
 const BEYOND = 2 ** 53
 
 describe('Leases, waits and thread ids that make no sense', () => {
-  let redisson: Redisson
-  let name: string
   const sent = new SentScripts()
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redisson = await createRedisson({}, { transport: sent.transport })
-    name = uniqueName('numbers')
+  clientAndRedis('numbers', {}, { transport: sent.transport })
+  beforeEach(() => {
     sent.names.length = 0
   })
 
@@ -56,7 +54,6 @@ describe('Leases, waits and thread ids that make no sense', () => {
     })
 
   it('A lease that is too long only in its unit is a RangeError', async () => {
-    const lock = redisson.getLock(name)
     await expectRefused(RangeError, [
       () => lock.lock(2 ** 51, TimeUnit.SECONDS),
       () => lock.tryLock(1, 2 ** 51, TimeUnit.SECONDS),
@@ -66,7 +63,6 @@ describe('Leases, waits and thread ids that make no sense', () => {
 
   for (const wait of [Number.NaN, -Infinity, BEYOND, Number.MAX_VALUE])
     it(`A wait of ${wait} is a RangeError in every call that takes one`, async () => {
-      const lock = redisson.getLock(name)
       await expectRefused(RangeError, [
         () => lock.tryLock(wait),
         () => lock.tryLock(wait, TimeUnit.SECONDS),
@@ -79,8 +75,6 @@ describe('Leases, waits and thread ids that make no sense', () => {
 
   for (const huge of [2 ** 31, 2 ** 31 + 0.5, BEYOND - 1])
     it(`${huge} is a lease and a wait like any other: set whole, and slept through`, async () => {
-      const redis = await openRedis()
-      const lock = redisson.getLock(name)
       await lock.lock(huge)
       // Of a number this large the client that looks may lose the last digit.
       expect(await redis.pttl(name))
@@ -101,7 +95,6 @@ describe('Leases, waits and thread ids that make no sense', () => {
 
   for (const id of [0, -1, 1.5, Number.NaN, Infinity, BEYOND])
     it(`A threadId of ${id} is a RangeError`, async () => {
-      const lock = redisson.getLock(name)
       await expectRefused(RangeError, [
         () => lock.lock({ threadId: id }),
         () => lock.tryLock({ threadId: id }),
@@ -114,7 +107,6 @@ describe('Leases, waits and thread ids that make no sense', () => {
 
   for (const value of ['5', null, 5n, true, Symbol('5'), {}, [], () => 5] as never[])
     it(`${typeof value === 'symbol' ? 'a symbol' : `${typeof value} ${value}`} is no number: TypeError`, async () => {
-      const lock = redisson.getLock(name)
       await expectRefused(TypeError, [
         () => lock.tryLock(1, value),
         () => lock.lock({ leaseTime: value }),

@@ -1,19 +1,11 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { type LockLostEvent, type Redisson, type RedissonClient, TimeUnit } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { type LockLostEvent, type RedissonClient, TimeUnit } from '../../src/index'
+import { createRedisson, openRedis, rejection } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { freshServer, startStandalone, waitUntil } from '../kit/servers/index'
 
 describe('What a client says of itself', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('client-state')
-  })
+  clientAndRedis('client-state')
 
   it('holds() lists the holds of a client: kind, name, owner in Redis, renewed or not', async () => {
     const lock = await redisson.getLock(name).acquire()

@@ -1,21 +1,15 @@
 import { expect } from 'chai'
-import { LockLostError, type Redisson, RedissonShutdownError, RedisUnavailableError } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { LockLostError, RedissonShutdownError, RedisUnavailableError } from '../../src/index'
+import { createRedisson, openRedis, rejection } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { wireThreadId } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone } from '../kit/servers/index'
 
 describe('Errors', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('errors')
-  })
+  clientAndRedis('errors')
 
   it('Errors of a loss name the lock, the client, the thread id on the wire and the way out', async () => {
-    const redis = await openRedis()
     const hold = await redisson.getLock(name).acquire()
     const threadId = await wireThreadId(redis, name)
     await redis.del(name)
@@ -27,7 +21,6 @@ describe('Errors', () => {
   })
 
   it('Errors of a lock that is not held name the lock, the client and the caller', async () => {
-    const lock = redisson.getLock(name)
     for (const [call, who] of [
       [() => lock.unlock(), /earlier call of this lock object/],
       [() => redisson.run(() => lock.unlock()), /logical thread/],
@@ -47,7 +40,6 @@ describe('Errors', () => {
   })
 
   it('Errors after shutdown are RedissonShutdownErrors from every call, naming the client', async () => {
-    const lock = redisson.getLock(name)
     const hold = await lock.acquire()
     await redisson.shutdown({ timeout: 0 })
     expect(hold.signal.reason).to.be.instanceOf(RedissonShutdownError)

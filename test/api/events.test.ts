@@ -1,22 +1,20 @@
 import { expect } from 'chai'
-import type { LockLostEvent, Redisson, RenewalFailedEvent } from '../../src/index'
-import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import type { LockLostEvent, RenewalFailedEvent } from '../../src/index'
+import { createRedisson, rejection } from '../kit/clients'
+import { clientAndRedis, name, redisson } from '../kit/each-test'
 import { expectHandledRejections } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 describe("The client's events", () => {
-  let redisson: Redisson
-  let name: string
   expectHandledRejections()
   let warnings: (Error & { code?: string })[]
   const note = (warning: Error) => {
     warnings.push(warning)
   }
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('events')
+  clientAndRedis('events')
+  beforeEach(() => {
     warnings = []
     process.on('warning', note)
   })

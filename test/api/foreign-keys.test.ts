@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { IllegalMonitorStateError, type Redisson, WrongTypeError } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError, WrongTypeError } from '../../src/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
@@ -18,15 +19,7 @@ const FOREIGN: [string, (redis: Redis, key: string) => Promise<unknown>][] = [
 ]
 
 describe('A key that holds no plain lock', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('foreign')
-  })
+  clientAndRedis('foreign')
   afterEach(async () => {
     await redis.del(name)
   })
@@ -39,7 +32,6 @@ describe('A key that holds no plain lock', () => {
     it(`A key that holds no lock (${title}) is a WrongTypeError to every call`, async () => {
       await make(redis, name)
       const before = await contents()
-      const lock = redisson.getLock(name)
       for (const call of [
         () => lock.lock(),
         () => lock.lock(1_000),
@@ -66,7 +58,6 @@ describe('A key that holds no plain lock', () => {
     it(`A key that holds no lock (${title}): unlock() without a hold rejects and sends nothing`, async () => {
       await make(redis, name)
       const before = await contents()
-      const lock = redisson.getLock(name)
       expect(await lock.isHeldByCurrentThread()).to.equal(false)
       expect(await lock.isHeldByThread(1)).to.equal(false)
       expect(await lock.getHoldCount()).to.equal(0)
@@ -91,7 +82,6 @@ describe('A key that holds no plain lock', () => {
     })
 
     it(`A key that holds no lock (${title}), met by a release, stays as it is`, async () => {
-      const lock = redisson.getLock(name)
       await redisson.run(async () => {
         await lock.lock()
         await lock.lock()
@@ -118,7 +108,6 @@ describe('A key that holds no plain lock', () => {
   })
 
   it('A key that holds no lock does not stand in the way once it is gone', async () => {
-    const lock = redisson.getLock(name)
     await redis.set(name, 'theirs')
     await redisson.run(async () => {
       await rejection(lock.lock())

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { expect } from 'chai'
-import type { Redisson } from '../../src/index'
-import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { rejection } from '../kit/clients'
+import { clientAndRedis, name, redisson } from '../kit/each-test'
 
 async function* rows() {
   yield 1
@@ -18,13 +18,7 @@ const lazy: [string, () => unknown, RegExp][] = [
 ]
 
 describe('A function under a lock that returns before its work begins', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('lazy')
-  })
+  clientAndRedis('lazy')
 
   const sections: [string, (fn: () => unknown) => Promise<unknown>][] = [
     ['withLock()', (fn) => redisson.getLock(name).withLock(fn)],

@@ -1,22 +1,15 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { LockLostError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { LockLostError } from '../../src/index'
+import { rejection } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { blockEventLoop, wireThreadId } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 
 describe('A LockHold', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
   const sent = new SentScripts()
 
-  beforeEach(async () => {
-    redisson = await createRedisson({}, { transport: sent.transport })
-    redis = await openRedis()
-    name = uniqueName('hold')
-  })
+  clientAndRedis('hold', {}, { transport: sent.transport })
 
   it('A LockHold says which lock, which thread id on the wire, and that it holds', async () => {
     const hold = await redisson.getLock(name).acquire()
@@ -33,7 +26,6 @@ describe('A LockHold', () => {
   })
 
   it('A LockHold is given by tryAcquire, or undefined', async () => {
-    const lock = redisson.getLock(name)
     const hold = await lock.tryAcquire()
     expect(hold?.isHeld).to.equal(true)
     expect(await lock.tryAcquire()).to.equal(undefined)

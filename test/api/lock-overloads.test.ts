@@ -1,19 +1,11 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { type Redisson, TimeUnit } from '../../src/index'
-import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { TimeUnit } from '../../src/index'
+import { createRedisson, timed } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { ownerOf } from '../kit/observing'
 
 describe('lock() and tryLock(), every way of calling them', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('overloads')
-  })
+  clientAndRedis('overloads')
 
   /** Acquires, reads the lease that was set, releases. */
   async function leaseOf(acquire: () => Promise<unknown>): Promise<number> {
@@ -32,7 +24,6 @@ describe('lock() and tryLock(), every way of calling them', () => {
   }
 
   it('lock(lease) takes ms or a unit', async () => {
-    const lock = redisson.getLock(name)
     expectLease(await leaseOf(() => lock.lock()), 30_000)
     expectLease(await leaseOf(() => lock.lock(-1)), 30_000)
     expectLease(await leaseOf(() => lock.lock(-1, TimeUnit.SECONDS)), 30_000)
@@ -47,7 +38,6 @@ describe('lock() and tryLock(), every way of calling them', () => {
   })
 
   it('lock() takes { leaseTime, threadId, signal }', async () => {
-    const lock = redisson.getLock(name)
     const { signal } = new AbortController()
     expectLease(await leaseOf(() => lock.lock({})), 30_000)
     expectLease(await leaseOf(() => lock.lock({ leaseTime: undefined, threadId: undefined })), 30_000)
@@ -56,7 +46,6 @@ describe('lock() and tryLock(), every way of calling them', () => {
   })
 
   it('tryLock() takes a wait and a lease, with one unit for both', async () => {
-    const lock = redisson.getLock(name)
     expectLease(await leaseOf(() => lock.tryLock()), 30_000)
     expectLease(await leaseOf(() => lock.tryLock(50)), 30_000)
     expectLease(await leaseOf(() => lock.tryLock(1, TimeUnit.SECONDS)), 30_000)
@@ -69,7 +58,6 @@ describe('lock() and tryLock(), every way of calling them', () => {
   })
 
   it('acquire(), tryAcquire() and withLock() take the same lease', async () => {
-    const lock = redisson.getLock(name)
     expectLease(await leaseOf(() => lock.acquire()), 30_000)
     expectLease(await leaseOf(() => lock.acquire({ leaseTime: 50_000 })), 50_000)
     expectLease(await leaseOf(() => lock.tryAcquire({ leaseTime: 50_000, waitTime: 1 })), 50_000)
@@ -78,7 +66,6 @@ describe('lock() and tryLock(), every way of calling them', () => {
   })
 
   it('Fractions of a ms are rounded up, so that a tiny lease is one', async () => {
-    const lock = redisson.getLock(name)
     // 4999.2 would be refused by Redis, were it sent as it is.
     expectLease(await leaseOf(() => lock.lock(4_999.2)), 5_000)
     expectLease(await leaseOf(() => lock.lock(4_999_000_001, TimeUnit.NANOSECONDS)), 5_000)
@@ -91,7 +78,6 @@ describe('lock() and tryLock(), every way of calling them', () => {
   it('tryLock() waits as long as the unit says, and tries once for nothing or less', async () => {
     const other = await createRedisson()
     await other.getLock(name).lock()
-    const lock = redisson.getLock(name)
     for (const wait of [
       () => lock.tryLock(60),
       () => lock.tryLock(60_000, TimeUnit.MICROSECONDS),

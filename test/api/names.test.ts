@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { expectHandledRejections, ownerOf } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
@@ -10,14 +10,9 @@ const channelOf = (key: string) =>
   key.includes('{') ? `redisson_lock__channel:${key}` : `redisson_lock__channel:{${key}}`
 
 describe('Names of locks', () => {
-  let redisson: Redisson
-  let redis: Redis
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-  })
+  clientAndRedis()
 
   async function subscribers(channel: string): Promise<number> {
     const [, count] = await redis.pubsub('NUMSUB', channel)
@@ -93,7 +88,6 @@ describe('Names of locks', () => {
         },
       },
     })
-    const name = uniqueName('names')
     await expectUsable(mapped, name, `prod:${name}`)
     expect(await redis.exists(name, `prod:prod:${name}`)).to.equal(0)
     // Whatever was mapped was a name of the user's.
@@ -101,7 +95,6 @@ describe('Names of locks', () => {
   })
 
   it('A client with a name mapper and one without exclude each other by the mapped name (C11)', async () => {
-    const name = uniqueName('names')
     const mapped = await createRedisson({ nameMapper: { map: (each) => `${each}:mapped`, unmap: String } })
     const hold = await redisson.getLock(`${name}:mapped`).acquire()
     const waiting = mapped.getLock(name).tryAcquire({ waitTime: 20_000 })

@@ -1,21 +1,12 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { LockLostError, type LockLostEvent, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { LockLostError, type LockLostEvent } from '../../src/index'
+import { rejection } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 
 describe('What a lock answers', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('queries')
-  })
+  clientAndRedis('queries')
 
   it('A lock held by this client answers its levels and the remaining lease', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock(20_000)
       await lock.lock(10_000)
@@ -36,7 +27,6 @@ describe('What a lock answers', () => {
   })
 
   it('A lock held by a Java peer answers its state, also without expiry', async () => {
-    const lock = redisson.getLock(name)
     await redis.hset(name, 'java:1', 2)
     expect(await lock.isLocked()).to.equal(true)
     expect(await lock.isHeldByCurrentThread()).to.equal(false)
@@ -50,7 +40,6 @@ describe('What a lock answers', () => {
   })
 
   it('A lock answers what the server says, also where this client believes otherwise', async () => {
-    const lock = redisson.getLock(name)
     const lost: LockLostEvent[] = []
     redisson.on('lockLost', (event) => lost.push(event))
     await redisson.run(async () => {

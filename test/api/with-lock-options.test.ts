@@ -1,18 +1,11 @@
 import { expect } from 'chai'
-import { LockTimeoutError, type Redisson, RedissonError, type RLock } from '../../src/index'
-import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { LockTimeoutError, RedissonError } from '../../src/index'
+import { rejection, timed } from '../kit/clients'
+import { clientAndRedis, lock, name, redisson } from '../kit/each-test'
 import { deferred } from '../kit/observing'
 
 describe('The options of withLock', () => {
-  let redisson: Redisson
-  let name: string
-  let lock: RLock
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('with-lock')
-    lock = redisson.getLock(name)
-  })
+  clientAndRedis('with-lock')
 
   it('withLock rejects with LockTimeoutError past its waitTime, and does not call the function', async () => {
     const held = await lock.acquire()

@@ -1,19 +1,10 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 
 describe('withLock()', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('with-lock')
-  })
+  clientAndRedis('with-lock')
 
   it('withLock() waits for the function of a lost hold, and its error goes first', async () => {
     const failure = new Error('failed inside')

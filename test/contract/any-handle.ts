@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import type { Handle, HandleKind, Handles } from './handles'
@@ -12,15 +11,10 @@ export function anyHandleSuite(kind: HandleKind) {
 
   describe(`A ${a}`, () => {
     const sent = new SentScripts()
-    let redisson: Redisson
-    let redis: Redis
-    let name: string
     let own: Handles
 
+    clientAndRedis('handle', {}, { transport: sent.transport })
     beforeEach(async () => {
-      redisson = await createRedisson({}, { transport: sent.transport })
-      redis = await openRedis()
-      name = uniqueName('handle')
       await kind.prepare?.(redisson, name)
       own = kind.open(redisson, name)
     })

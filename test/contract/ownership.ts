@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import {
   IllegalMonitorStateError,
   LockLostError,
@@ -8,7 +7,8 @@ import {
   type RLock,
   TimeUnit,
 } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
@@ -23,16 +23,13 @@ export function ownershipSuite(primitive: Primitive) {
   describe(`Ownership and holds of a ${a}`, () => {
     let sent: SentScripts
     let redisson: Redisson
-    let redis: Redis
-    let name: string
     let lock: RLock
     let lost: LockLostEvent[]
 
+    redisAndName('ownership')
     beforeEach(async () => {
       sent = new SentScripts()
       redisson = await createRedisson({}, { transport: sent.transport })
-      redis = await openRedis()
-      name = uniqueName('ownership')
       lock = lockOf(redisson)
       lost = []
       redisson.on('lockLost', (event) => lost.push(event))

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { leftIn } from '../kit/left-in'
 import { expectHandledRejections } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
@@ -19,13 +19,8 @@ export function waitingSuite(waitable: Waitable) {
 
   describe(`Anything that waits: a ${a}`, () => {
     expectHandledRejections()
-    let redis: Redis
-    let name: string
 
-    beforeEach(async () => {
-      redis = await openRedis()
-      name = uniqueName()
-    })
+    redisAndName()
 
     const isFree = () => waitUntil(`the ${a} is free`, () => waitable.isFree(redis, name), PROMPTLY, 5)
 

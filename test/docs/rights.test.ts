@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis } from '../kit/clients'
+import { createRedisson } from '../kit/clients'
 import { examples } from '../kit/docs/pages'
+import { redis, redisAndName } from '../kit/each-test'
 import { freshCluster, freshSentinel, ownServer, withClient } from '../kit/servers/index'
 
 /** The user of docs/operations/security.md, who has these rights and no others. */
@@ -16,10 +16,9 @@ const [RIGHTS, IN_A_CLUSTER, OF_SENTINELS, TO_LOOK, TO_FREE] = examples('acl').m
 
 describe('The rights that docs/operations/security.md lists', () => {
   const server = ownServer()
-  let redis: Redis
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     await redis.call('ACL', 'SETUSER', 'rlock', 'reset', 'on', '>secret', ...RIGHTS)
     // Of 7.2 and later.
     await redis.call('ACL', 'SETUSER', 'rlock', '+client|setinfo').catch(() => {})

@@ -1,16 +1,11 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { openRedis, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { Program } from '../kit/program'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 /** In processes of their own: what they replace is replaced for good. */
 describe('A client whose process has other timers', () => {
-  let redis: Redis
-
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   async function expectRenewals(name: string) {
     let rises = 0
@@ -31,7 +26,6 @@ describe('A client whose process has other timers', () => {
   ] as const)
     it(`A client renews its locks, wakes its waiters and ends leases ${title}`, async () => {
       const { port } = await sharedStandalone()
-      const name = uniqueName()
       const program = new Program('fake-timers.ts', String(port), name, kind)
       expect(await program.line()).to.equal('used')
       await expectRenewals(name)

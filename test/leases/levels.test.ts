@@ -1,17 +1,13 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('the leases of nested levels', () => {
-  let redis: Redis
-
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   it('An inner lease never shortens what an outer level still needs (guarantee 6)', async () => {
     const redisson = await createRedisson()

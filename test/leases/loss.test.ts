@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { LockLostError, type LockLostEvent, type RenewalFailedEvent } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { deferred } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 describe('a lost lock', () => {
-  let redis: Redis
-
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   /** Nothing of this process runs for so long: no timer, no socket. */
   function blockEventLoop(ms: number) {
@@ -203,7 +199,6 @@ describe('a lost lock', () => {
   it('An acquisition answered past its deadline is confirmed first (guarantee 5)', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const { redisson } = await lossesOf(30_000, proxy.url)
-    const name = uniqueName()
     proxy.stallReplies()
     const acquiring = redisson.getLock(name).acquire({ leaseTime: 500 })
     await waitUntil('the server granted it', async () => (await redis.exists(name)) === 1)
@@ -222,7 +217,6 @@ describe('a lost lock', () => {
   for (const kind of ['a plain lock', 'a multi lock'])
     it(`A child whose level of ${kind} was lost acquires nothing before its unlock()`, async () => {
       const { redisson } = await lossesOf(30_000)
-      const name = uniqueName()
       const [lock, other] = [redisson.getLock(name), redisson.getLock(uniqueName())]
       const own = kind === 'a plain lock' ? lock : redisson.getMultiLock(lock, redisson.getLock(`${name}:2`))
       const [entered, settled] = [deferred(), deferred()]

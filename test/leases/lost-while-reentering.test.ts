@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { LockHold } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { JumpingClock } from '../kit/jumping-clock'
 import { leftIn } from '../kit/left-in'
 import { queueSleeps } from '../kit/queues'
@@ -12,6 +13,8 @@ const WATCHDOG = 3_000
 const LEASE = 60_000
 
 describe('A hold that ends while it is re-entered', () => {
+  redisAndName()
+
   for (const kind of ['lock', 'readLock', 'writeLock'] as const)
     it(`A hold that is lost while it is re-entered is released, not renewed for ever: ${kind}`, async () => {
       const clock = new JumpingClock()
@@ -30,8 +33,6 @@ describe('A hold that ends while it is re-entered', () => {
       redisson.on('error', () => {})
       const lost: unknown[] = []
       redisson.on('lockLost', (event) => lost.push(event))
-      const redis = await openRedis()
-      const name = uniqueName()
       const lock = kind === 'lock' ? redisson.getLock(name) : redisson.getReadWriteLock(name)[kind]()
       const who = { threadId: 1 }
       held.push(await lock.acquire(who))
@@ -52,8 +53,6 @@ describe('A hold that ends while it is re-entered', () => {
     for (const answer of ['re-entered', 'gone'] as const)
       it(`A lock() while the lease ends starts afresh: ${kind}, answer ${answer}`, async () => {
         const clock = new JumpingClock()
-        const redis = await openRedis()
-        const name = uniqueName()
         let reentered = false
         const transport = tapped(async (sent) => {
           if (!sent.name.endsWith('/reenter') || reentered) return sent.pass()
@@ -96,8 +95,6 @@ describe('A hold that ends while it is re-entered', () => {
 
   it('A reader that re-enters as its leases end starts afresh, and waits for no own hold', async () => {
     const clock = new JumpingClock()
-    const redis = await openRedis()
-    const name = uniqueName()
     const transport = tapped(async (sent) => {
       if (sent.name === 'read-lock/reenter') {
         clock.jumped += LEASE
@@ -122,8 +119,6 @@ describe('A hold that ends while it is re-entered', () => {
   for (const leaseTime of [undefined, LEASE])
     it(`A re-entry that finds the lock gone wakes local waiters: leaseTime ${leaseTime}`, async () => {
       const clock = new JumpingClock()
-      const redis = await openRedis()
-      const name = uniqueName()
       let reentered = false
       const transport = tapped(async (sent) => {
         if (sent.name === 'lock/reenter' && !reentered) {
@@ -153,8 +148,6 @@ describe('A hold that ends while it is re-entered', () => {
 
   it('A tryLock() whose re-entry found no hold any more waits for the rest of its waitTime only', async () => {
     const clock = new JumpingClock()
-    const redis = await openRedis()
-    const name = uniqueName()
     const transport = tapped(async (sent) => {
       if (sent.name === 'lock/reenter') {
         await redis.del(name)

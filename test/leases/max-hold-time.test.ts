@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { LockLostError, PermitNotHeldError, type RedissonOptions } from '../../src/index'
 import type { Primitive } from '../contract/primitive'
 import {
@@ -14,7 +13,8 @@ import {
   tokenLock,
   writeLock,
 } from '../contract/primitives'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 
 const KINDS = [plainLock, fairLock, fencedLock, spinLock, nonReentrantLock, readLock, writeLock, tokenLock]
@@ -23,11 +23,7 @@ const REENTRANT = KINDS.filter(({ nonReentrant }) => !nonReentrant)
 const LATE = 300
 
 describe('maxHoldTime (guarantees 5 and 6)', () => {
-  let redis: Redis
-
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   const open = (options: Partial<RedissonOptions> = {}) => createRedisson(options)
   const each = (kinds: readonly Primitive[], check: (kind: Primitive) => Promise<void>) =>
@@ -131,7 +127,6 @@ describe('maxHoldTime (guarantees 5 and 6)', () => {
 
   it('The limit of the client applies to every call without a leaseTime, and to no re-entry', async () => {
     const redisson = await open({ maxHoldTime: 4_000 })
-    const name = uniqueName()
     const lock = redisson.getLock(name)
     const fenced = redisson.getFencedLock(name)
     const expectLease = async (most: number) =>
@@ -189,7 +184,6 @@ describe('maxHoldTime (guarantees 5 and 6)', () => {
 
   it('Work that never ends lets the next owner in when its limit is over, and is told before', async () => {
     const [redisson, other] = await Promise.all([open({ lockWatchdogTimeout: 1_500 }), open()])
-    const name = uniqueName()
     let reason: unknown
     void redisson
       .getLock(name)
@@ -262,7 +256,6 @@ describe('maxHoldTime (guarantees 5 and 6)', () => {
 
   it('A job of runOnce() is told of its limit, which may not be below atLeast', async () => {
     const redisson = await open({ lockWatchdogTimeout: 900 })
-    const name = uniqueName()
     const started = performance.now()
     const error = await rejection(
       redisson.runOnce(name, async ({ signal }) => void (await once(signal, 'abort')), {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** ms */
@@ -52,10 +52,9 @@ const ASKED: Record<
 
 describe('A right that is missing inside a script', () => {
   const server = ownServer()
-  let redis: Redis
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '~*', '&*', '+@all')
   })
 

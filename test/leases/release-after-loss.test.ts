@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
@@ -14,14 +14,11 @@ const HOUR = 3_600_000
 
 /** A hold whose deadline has passed by our clocks is lost, though its key may still be there, with its own field. */
 describe('A hold whose deadline has passed', () => {
-  let redis: Redis
-  let name: string
   let clock: JumpingClock
   let sent: ScriptCounter
 
-  beforeEach(async () => {
-    redis = await openRedis()
-    name = uniqueName()
+  redisAndName()
+  beforeEach(() => {
     clock = new JumpingClock()
     sent = new ScriptCounter()
   })

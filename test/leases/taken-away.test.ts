@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { LockHold, LockLostEvent } from '../../src/index'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { ownServer, sharedSentinel, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
 
@@ -12,12 +12,11 @@ const RENEWED = WATCHDOG / 3 + 2_000
 
 describe('A renewed lock that is taken away on the server', () => {
   const server = ownServer()
-  let redis: Redis
 
   // Databases are flushed here, so no other file uses this server.
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     await redis.flushall()
   })
 

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ownServer } from '../kit/servers/index'
 import { type ScriptCounter, tapped } from '../kit/tapped-transport'
 
@@ -10,17 +10,13 @@ const WATCHDOG = 900
 
 describe('the watchdog', () => {
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   const create = (transport?: ScriptCounter['transport'], lockWatchdogTimeout = WATCHDOG) =>
     createRedisson({ redis: server.url, lockWatchdogTimeout }, transport ? { transport } : {})
 
   it('The watchdog renews a hold answered late before holds answered sooner', async () => {
-    const name = uniqueName()
     const redisson = await create(
       tapped(({ name: script, keys, pass }) => {
         const answer = pass()

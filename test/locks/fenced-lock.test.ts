@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import {
-  type FencedLockHold,
-  FencingTokenError,
-  type Redisson,
-  TimeUnit,
-  WrongTypeError,
-} from '../../src/index'
+import { type FencedLockHold, FencingTokenError, TimeUnit, WrongTypeError } from '../../src/index'
 import { anyHandleSuite } from '../contract/any-handle'
 import { lockHandles } from '../contract/handles'
 import { idempotencySuite } from '../contract/idempotency'
@@ -15,7 +8,8 @@ import { leasesSuite } from '../contract/leases'
 import { ownershipSuite } from '../contract/ownership'
 import { fencedLock } from '../contract/primitives'
 import { wakeUpSuite } from '../contract/wake-up'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 import { VirtualClock } from '../kit/virtual-clock'
@@ -28,16 +22,11 @@ leasesSuite(fencedLock)
 idempotencySuite(fencedLock)
 
 describe('A fenced lock', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
   let counter: string
   let errors: Error[]
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('fenced')
+  clientAndRedis('fenced')
+  beforeEach(() => {
     counter = `redisson_lock_token:{${name}}`
     errors = []
     redisson.on('error', (error) => errors.push(error))

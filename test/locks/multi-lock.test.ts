@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import {
   type LockHold,
   type LockLostError,
   RedisRefusedError,
-  type Redisson,
   RedissonShutdownError,
   TimeUnit,
   WrongTypeError,
@@ -12,6 +10,7 @@ import {
 import { anyHandleSuite } from '../contract/any-handle'
 import { multiLockHandles } from '../contract/handles'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, redis, redisson } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
 import { expectHandledRejections, stillPending } from '../kit/observing'
@@ -23,13 +22,10 @@ anyHandleSuite(multiLockHandles)
 
 describe('A multi lock', () => {
   expectHandledRejections()
-  let redisson: Redisson
-  let redis: Redis
   let names: string[]
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
+  clientAndRedis()
+  beforeEach(() => {
     const name = uniqueName('multi')
     names = ['a', 'b', 'c'].map((each) => `${name}:${each}`)
   })

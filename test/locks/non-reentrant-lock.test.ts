@@ -1,10 +1,11 @@
 import { expect } from 'chai'
-import { IllegalMonitorStateError, type Redisson } from '../../src/index'
+import { IllegalMonitorStateError } from '../../src/index'
 import { anyHandleSuite } from '../contract/any-handle'
 import { lockHandles } from '../contract/handles'
 import { ownershipSuite } from '../contract/ownership'
 import { nonReentrantLock } from '../contract/primitives'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
 import { defaultServer } from '../kit/stand-in'
@@ -14,13 +15,7 @@ anyHandleSuite(lockHandles(nonReentrantLock))
 ownershipSuite(nonReentrantLock)
 
 describe('A non-reentrant lock', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('non-reentrant')
-  })
+  clientAndRedis('non-reentrant')
 
   it('A non-reentrant lock refuses its holder by every call and object', async () => {
     const lock = redisson.getNonReentrantLock(name)
@@ -107,7 +102,6 @@ describe('A non-reentrant lock', () => {
 
   it('A caller of an expired non-reentrant lock acquires afresh, and learns of a loss', async () => {
     const lock = redisson.getNonReentrantLock(name)
-    const redis = await openRedis()
     await redisson.run(async () => {
       await lock.lock(50)
       await new Promise((resolve) => setTimeout(resolve, 60))

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { JumpingClock } from '../kit/jumping-clock'
 import { Program } from '../kit/program'
 import { waitUntil } from '../kit/servers/index'
@@ -9,6 +10,7 @@ import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
 describe('runOnce', () => {
+  redisAndName()
   let one: Redisson
   let two: Redisson
   let name: string
@@ -89,7 +91,6 @@ describe('runOnce', () => {
   })
 
   it('A job longer than atLeast keeps others out until it ends, then frees the name', async () => {
-    const redis = await openRedis()
     const others: boolean[] = []
     const ran = await one.runOnce(
       name,
@@ -108,7 +109,6 @@ describe('runOnce', () => {
   })
 
   it('A job that ends after the watchdog began keeps the name until atLeast is over', async () => {
-    const redis = await openRedis()
     const took = await timed(() => one.runOnce(name, () => sleep(800), { atLeast: 1_200 }))
     expect(took).to.be.greaterThan(1_190)
     expect(await redis.exists(name)).to.equal(0)
@@ -152,7 +152,6 @@ describe('runOnce', () => {
   })
 
   it('A job whose lease ends while the watchdog takes over does not wait for the next owner', async () => {
-    const redis = await openRedis()
     let taken = false
     const transport = tapped(async (sent) => {
       if (!sent.name.endsWith('/renew') || taken) return sent.pass()

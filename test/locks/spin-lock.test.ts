@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { type BackOffPolicy, constantBackOff, exponentialBackOff, type Redisson } from '../../src/index'
 import { anyHandleSuite } from '../contract/any-handle'
 import { lockHandles } from '../contract/handles'
@@ -7,7 +6,8 @@ import { ownershipSuite } from '../contract/ownership'
 import { spinLock } from '../contract/primitives'
 import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
-import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
@@ -26,15 +26,12 @@ const LEASE = 60_000
 describe('A spin lock', () => {
   let scripts: SentScripts
   let redisson: Redisson
-  let redis: Redis
   let foreign: ForeignLock
-  let name: string
 
+  redisAndName('spin')
   beforeEach(async () => {
     scripts = new SentScripts()
     redisson = await createRedisson({}, { transport: scripts.transport })
-    redis = await openRedis()
-    name = uniqueName('spin')
     foreign = new ForeignLock(redis, name)
   })
 

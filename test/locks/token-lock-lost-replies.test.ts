@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { LockLostError, type Redisson, RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { openProxy } from '../kit/proxies'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
@@ -15,14 +15,11 @@ const FOREIGN = 'a token of another library'
 const HAND_OFF = script('token-lock/handoff', (raw) => raw).sha
 
 describe('Lost replies and late copies of a token lock', () => {
-  let redis: Redis
-  let name: string
   let proxy: TcpProxy
   let client: Redisson
 
+  redisAndName('token')
   beforeEach(async () => {
-    redis = await openRedis()
-    name = uniqueName('token')
     proxy = await openProxy(await defaultServer())
     client = await createRedisson({ redis: proxy.url })
     // The server knows the scripts from here on, so that the reply that is lost is no NOSCRIPT.

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, redis, redisson } from '../kit/each-test'
 import { sharedStandalone } from '../kit/servers/index'
 import { TOKEN_LIBRARIES, type TokenPeer } from '../kit/token-lock-peers'
 
@@ -14,8 +14,6 @@ for (const library of TOKEN_LIBRARIES) {
   const their = library.name
 
   describe(`A token lock beside ${their}`, () => {
-    let redisson: Redisson
-    let redis: Redis
     let peer: TokenPeer
     /** As the peer calls it, and as we do. */
     let theirKey: string
@@ -29,9 +27,8 @@ for (const library of TOKEN_LIBRARIES) {
       process.stderr.write(`Pending: a token lock beside ${their} (${reason})\n`)
       this.skip()
     })
+    clientAndRedis()
     beforeEach(async () => {
-      redisson = await createRedisson()
-      redis = await openRedis()
       peer = await library.open((await sharedStandalone()).url)
       theirKey = uniqueName('beside')
       key = library.prefix + theirKey

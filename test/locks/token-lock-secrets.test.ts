@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, rejection } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { ownServer, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
@@ -19,16 +19,13 @@ function shown(value: unknown): string {
 
 describe('A token of a token lock appears in no event, error, warning or log', () => {
   const server = ownServer()
-  let redis: Redis
-  let name: string
   let seen: string[]
   const tokens = new Set<string>()
   const note = (warning: Error) => seen.push(shown(warning))
   const originals = { out: process.stdout.write, err: process.stderr.write }
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-    name = uniqueName('secret')
+  redisAndName('secret', { server })
+  beforeEach(() => {
     seen = []
     tokens.clear()
     process.on('warning', note)

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import {
   IllegalMonitorStateError,
   LockLostError,
@@ -13,7 +12,8 @@ import { lockHandles } from '../contract/handles'
 import { ownershipSuite } from '../contract/ownership'
 import { tokenLock } from '../contract/primitives'
 import { renewalSuite } from '../contract/renewal'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { keptBy } from '../kit/left-in'
 import { SentScripts } from '../kit/sent-scripts'
 import { startStandalone, waitUntil } from '../kit/servers/index'
@@ -29,15 +29,7 @@ const LEASE = 60_000
 const FOREIGN = 'a token of another library'
 
 describe('A token lock', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('token')
-  })
+  clientAndRedis('token')
 
   const isFree = async () => (await redis.exists(name)) === 0
   const waits = (client: Redisson, clockless = name) =>

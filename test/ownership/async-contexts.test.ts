@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { ambientThread } from '../../src/ownership/logical-thread'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { clientAndRedis, redis, redisson } from '../kit/each-test'
 import { deferred } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { sharedCluster, sharedSentinel, sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -27,11 +28,10 @@ describe('The async context of a request', () => {
   afterEach(() => void unsubscribe('net.client.socket', noteSocket))
 
   describe('Listeners of events', () => {
-    let redisson: Redisson
     let seen: (string | undefined)[]
 
-    beforeEach(async () => {
-      redisson = await createRedisson({ lockWatchdogTimeout: 900 })
+    clientAndRedis('test', { lockWatchdogTimeout: 900 })
+    beforeEach(() => {
       seen = []
       requests.run('setup', () => redisson.on('lockLost', () => seen.push(requests.getStore())))
       redisson.on('lockLost', () => seen.push(requests.getStore()))
@@ -51,7 +51,6 @@ describe('The async context of a request', () => {
     })
 
     it("An event listener runs in its request's context when a re-entry finds a loss", async () => {
-      const redis = await openRedis()
       await requests.run('holder', () =>
         redisson.run(async () => {
           await redisson.getLock(name).lock()

@@ -1,22 +1,18 @@
 import { expect } from 'chai'
-import { IllegalMonitorStateError, LockLostError, type Redisson, type RLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError, LockLostError } from '../../src/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { blockEventLoop, deferred, ownerOf } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
 describe('Code that a logical thread left behind when it ended', () => {
-  let redisson: Redisson
-  let name: string
-  let lock: RLock
   let warnings: (Error & { code?: string })[]
   const note = (warning: Error & { code?: string }) => {
     if (warning.code === 'RLOCK_THREAD_ENDED') warnings.push(warning)
   }
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('ended')
-    lock = redisson.getLock(name)
+  clientAndRedis('ended')
+  beforeEach(() => {
     warnings = []
     process.on('warning', note)
   })
@@ -39,7 +35,6 @@ describe('Code that a logical thread left behind when it ended', () => {
   }
 
   it('A superfluous unlock() in an ended thread does not release a hold of another caller', async () => {
-    const redis = await openRedis()
     const left = await leftBehind(() => rejection(lock.unlock()))
     await lock.lock()
     const before = await ownerOf(redis, name)
@@ -52,7 +47,6 @@ describe('Code that a logical thread left behind when it ended', () => {
   })
 
   it('unlock() in an ended thread neither releases nor settles a hold of another ended thread', async () => {
-    const redis = await openRedis()
     const taken = await leftBehind(() => lock.lock())
     const stranger = await leftBehind(() => rejection(lock.unlock()))
     await taken.go()
@@ -65,7 +59,6 @@ describe('Code that a logical thread left behind when it ended', () => {
   })
 
   it('unlock() in an ended thread releases what that thread still holds, and then nothing more', async () => {
-    const redis = await openRedis()
     const left = await leftBehind(
       async () => {
         await lock.unlock()
@@ -123,7 +116,6 @@ describe('Code that a logical thread left behind when it ended', () => {
   })
 
   it("Two unlock() in an ended thread release its one level of an ancestor's hold only", async () => {
-    const redis = await openRedis()
     const start = deferred()
     let left!: Promise<PromiseSettledResult<void>[]>
     await redisson.run(async () => {

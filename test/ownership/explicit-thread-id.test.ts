@@ -1,20 +1,13 @@
 import { expect } from 'chai'
-import { IllegalMonitorStateError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError } from '../../src/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { ownerOf, wireThreadId } from '../kit/observing'
 
 describe('An explicit threadId', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('explicit')
-  })
+  clientAndRedis('explicit')
 
   it('An explicit threadId re-enters through every acquiring call and every object of the name', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })
     expect(await redisson.getLock(name).tryLock({ threadId: 7 })).to.equal(true)
     const hold = await redisson.getLock(name).acquire({ threadId: 7 })
@@ -26,7 +19,6 @@ describe('An explicit threadId', () => {
   })
 
   it('An explicit threadId excludes other ids, and code without one', async () => {
-    const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })
     expect(await lock.tryLock({ threadId: 8 })).to.equal(false)
     expect(await lock.tryLock()).to.equal(false)
@@ -36,7 +28,6 @@ describe('An explicit threadId', () => {
   })
 
   it('An explicit threadId goes before the logical thread', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock({ threadId: 7 })
       expect(await lock.isHeldByCurrentThread()).to.equal(false)
@@ -61,8 +52,6 @@ describe('An explicit threadId', () => {
   })
 
   it('An explicit threadId never reaches the wire, so it cannot meet an id of ours', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })
     const first = await wireThreadId(redis, name)
     await lock.unlock({ threadId: 7 })

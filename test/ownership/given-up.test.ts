@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -8,13 +9,14 @@ import { asleep } from '../kit/sleepers'
 import { latch, tapped } from '../kit/tapped-transport'
 
 describe('what is given up half-way', () => {
+  redisAndName()
+
   it('An acquisition that is aborted while it is queued behind an unlock() acquires nothing (A8)', async () => {
     const released = latch()
     const transport = tapped((sent) =>
       sent.name === 'lock/release' ? released.opened.then(sent.pass) : sent.pass(),
     )
     const redisson = await createRedisson({}, { transport })
-    const redis = await openRedis()
     const lock = redisson.getLock(uniqueName())
     const abort = new AbortController()
     await redisson.run(async () => {
@@ -39,7 +41,6 @@ describe('what is given up half-way', () => {
       return answer
     })
     const redisson = await createRedisson({}, { transport })
-    const redis = await openRedis()
     acquisitions = 10
     await redisson.getLock(uniqueName('loads the script')).lock()
     acquisitions = 0
@@ -90,7 +91,6 @@ describe('what is given up half-way', () => {
         : answer
     })
     const redisson = await createRedisson({}, { transport })
-    const redis = await openRedis()
     const lock = redisson.getLock(uniqueName())
     const abort = new AbortController()
     await redisson.run(async () => {
@@ -106,7 +106,6 @@ describe('what is given up half-way', () => {
 
   it('A re-entry that was aborted and applied is taken back: count and lease (V167)', async () => {
     const redisson = await createRedisson()
-    const redis = await openRedis()
     const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock()
@@ -127,7 +126,6 @@ describe('what is given up half-way', () => {
 
   it('A partial unlock() that was not sent leaves no longer lease behind (V170)', async () => {
     const proxy = await openProxy(await sharedStandalone())
-    const redis = await openRedis()
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 500 })
     const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
@@ -148,7 +146,6 @@ describe('what is given up half-way', () => {
       { redis: proxy.url, lockWatchdogTimeout: 3_000 },
       { unavailableAfter: 400 },
     )
-    const redis = await openRedis()
     const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock(1_500)
@@ -168,7 +165,6 @@ describe('what is given up half-way', () => {
       return Promise.reject(new Error('Connection is closed.'))
     })
     const redisson = await createRedisson({}, { clock, transport })
-    const redis = await openRedis()
     const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 20_000 })
     expect((await rejection(hold.unlock())).code).to.equal('REDIS_UNAVAILABLE')
     await waitUntil('it is released', async () => (await redis.exists(hold.lockName)) === 0)
@@ -189,7 +185,6 @@ describe('what is given up half-way', () => {
   })
 
   it('An acquisition that is granted as shutdown() begins is released (guarantee 9)', async () => {
-    const redis = await openRedis()
     for (let turns = 0; turns < 40; turns++) {
       let granted = () => {}
       const transport = tapped(async (sent) => {

@@ -1,23 +1,16 @@
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect } from 'chai'
-import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { deferred } from '../kit/observing'
 
 // A thread's identity that leaks is two requests inside one lock: each of these code paths outlives the
 // call that set it up, and must not carry the caller's identity to the code that comes next.
 describe('A logical thread does not leak', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('leak')
-  })
+  clientAndRedis('leak')
 
   it('A logical thread does not leak to the code after it, nor to the code that awaited it', async () => {
-    const lock = redisson.getLock(name)
     const running = redisson.run(() => lock.lock())
     expect(await lock.tryLock()).to.equal(false)
     await running
@@ -26,7 +19,6 @@ describe('A logical thread does not leak', () => {
   })
 
   it('A logical thread does not leak to later messages on a socket whose handler opened it', async () => {
-    const lock = redisson.getLock(name)
     const answers: boolean[] = []
     const never = deferred()
     const server = createServer((socket) => {
@@ -55,7 +47,6 @@ describe('A logical thread does not leak', () => {
   })
 
   it('A logical thread does not leak to the next turn of an interval whose callback opened it', async () => {
-    const lock = redisson.getLock(name)
     const done = deferred()
     const never = deferred()
     const answers: boolean[] = []
@@ -80,7 +71,6 @@ describe('A logical thread does not leak', () => {
   })
 
   it('A logical thread does not leak through an emitter to the listeners of another thread', async () => {
-    const lock = redisson.getLock(name)
     const emitter = new EventEmitter()
     const seen: Promise<number>[] = []
     await redisson.run(async () => {
@@ -95,7 +85,6 @@ describe('A logical thread does not leak', () => {
   })
 
   it('A logical thread does not leak to client listeners, whoever caused the event', async () => {
-    const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('leak'))
     const counts = deferred<number>()
     await redisson.run(async () => {
@@ -109,7 +98,6 @@ describe('A logical thread does not leak', () => {
   })
 
   it('A logical thread does not leak to listeners of a signal of ours that aborts', async () => {
-    const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('leak'))
     const counts = deferred<number>()
     await redisson.run(async () => {
@@ -122,7 +110,6 @@ describe('A logical thread does not leak', () => {
   })
 
   it('A logical thread does not leak to the waiters behind it: a waiter wakes as itself', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       const unscoped = deferred<number>()
@@ -139,7 +126,6 @@ describe('A logical thread does not leak', () => {
   })
 
   it('A logical thread does not leak into the renewals and sockets of a client created within it', async () => {
-    const redis = await openRedis()
     const held = redisson.getLock(name)
     const never = deferred()
     const counts = deferred<number>()

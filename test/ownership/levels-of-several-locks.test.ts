@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { openRedis, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redisson } from '../kit/each-test'
 
 type Calls = 'acquire' | 'lock' | 'unlock' | 'withLock' | 'isHeldByCurrentThread'
 type Kind = (redisson: Redisson, name: string) => Pick<RLock, Calls>
@@ -16,13 +17,10 @@ const KINDS: Record<string, Kind> = {
 
 for (const [kind, make] of Object.entries(KINDS))
   describe(`Levels of ${kind} that a child thread left`, () => {
-    let redisson: Redisson
-    let name: string
     let own: ReturnType<Kind>
 
-    beforeEach(async () => {
-      redisson = await createRedisson({ lockWatchdogTimeout: 600 })
-      name = uniqueName('levels')
+    clientAndRedis('levels', { lockWatchdogTimeout: 600 })
+    beforeEach(() => {
       own = make(redisson, name)
     })
 

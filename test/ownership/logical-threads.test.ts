@@ -1,19 +1,13 @@
 import { expect } from 'chai'
-import { IllegalMonitorStateError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError } from '../../src/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { deferred, ownerOf, stillPending } from '../kit/observing'
 
 describe('A logical thread (redisson.run)', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('run')
-  })
+  clientAndRedis('run')
 
   it('A logical thread re-enters a lock through any object of that name, with one count', async () => {
-    const redis = await openRedis()
     const objects = [redisson.getLock(name), redisson.getLock(name), redisson.getLock(name)]
     await redisson.run(async () => {
       for (const lock of objects) await lock.lock()
@@ -31,7 +25,6 @@ describe('A logical thread (redisson.run)', () => {
   })
 
   it('A logical thread stays the same at every depth of its code', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       await new Promise((resolve) => setImmediate(resolve))
@@ -44,7 +37,6 @@ describe('A logical thread (redisson.run)', () => {
   })
 
   it('A logical thread excludes another thread and code outside any', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(() => lock.lock())
     expect(await redisson.run(() => lock.tryLock())).to.equal(false)
     expect(await lock.tryLock()).to.equal(false)
@@ -53,7 +45,6 @@ describe('A logical thread (redisson.run)', () => {
   })
 
   it('A logical thread in a nested run is another one, which releases nothing of the outer', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       await redisson.run(async () => {
@@ -69,7 +60,6 @@ describe('A logical thread (redisson.run)', () => {
   })
 
   it('A logical thread waits for the outer thread in a nested run until that one releases', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       const inner = redisson.run(async () => {
@@ -84,7 +74,6 @@ describe('A logical thread (redisson.run)', () => {
   })
 
   it('A logical thread ends when its function resolves: what a timer does afterwards is unscoped', async () => {
-    const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<void>
     await redisson.run(async () => {
@@ -100,7 +89,6 @@ describe('A logical thread (redisson.run)', () => {
   })
 
   it('A logical thread ends when its function rejects, too', async () => {
-    const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<boolean>
     const failure = await rejection(
@@ -116,8 +104,6 @@ describe('A logical thread (redisson.run)', () => {
   })
 
   it('A logical thread may still be unlocked by what it left behind', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<Error>
     await redisson.run(async () => {
@@ -137,7 +123,6 @@ describe('A logical thread (redisson.run)', () => {
     const other = uniqueName('run')
     const go = deferred()
     let left!: Promise<void>
-    const lock = redisson.getLock(name)
     const unscoped = redisson.getLock(other)
     await redisson.run(async () => {
       left = go.promise.then(async () => {

@@ -1,21 +1,15 @@
 import { expect } from 'chai'
-import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError, LockLostError } from '../../src/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { blockEventLoop, ownerOf, stillPending } from '../kit/observing'
 
 describe('One caller does one thing at a time on one lock', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('one-thing')
-  })
+  clientAndRedis('one-thing')
 
   it('A second acquisition of a caller rejects at once, and says what to do', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       const first = lock.lock()
       for (const second of [
@@ -53,8 +47,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('A second re-entry of a caller rejects too, and only the first counts', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       const [first, second] = await Promise.allSettled([lock.lock(), lock.lock()])
@@ -67,7 +59,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('A second acquisition rejects also right after the lease of the former hold ended unnoticed', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock(50)
       // No timer can tell of the end of the lease before the calls below look themselves.
@@ -83,7 +74,6 @@ describe('One caller does one thing at a time on one lock', () => {
   it('A caller in flight does not hinder other locks, threads and branches', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       const first = lock.lock()
       expect(await redisson.getLock(uniqueName('one-thing')).tryLock()).to.equal(true)
@@ -99,7 +89,6 @@ describe('One caller does one thing at a time on one lock', () => {
   it('A caller can acquire again after an acquisition that failed, timed out or was aborted', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       expect(await lock.tryLock(20)).to.equal(false)
       const controller = new AbortController()
@@ -114,8 +103,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('A second unlock() of a caller waits for the first', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       await lock.lock()
@@ -129,8 +116,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('An unlock() waits for an acquisition of its caller in flight', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await Promise.all([lock.lock(), lock.unlock()])
       expect(await redis.exists(name)).to.equal(0)
@@ -142,8 +127,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('An acquisition waits for an unlock() of its caller in flight', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       await Promise.all([lock.unlock(), lock.lock()])
@@ -154,8 +137,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('Many unlock() calls of a caller at once release a level each', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       for (let level = 0; level < 4; level++) await lock.lock()
       await Promise.all([lock.unlock(), lock.unlock(), lock.unlock(), lock.unlock()])
@@ -164,8 +145,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('An acquisition after unlock() calls in flight that release the last level is a new hold', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       await lock.lock()
@@ -179,8 +158,6 @@ describe('One caller does one thing at a time on one lock', () => {
   })
 
   it('Calls of a caller run in the order in which they are made', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       await Promise.all([lock.unlock(), lock.lock(2_000)])

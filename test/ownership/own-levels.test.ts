@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson, type RLock } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, redisson } from '../kit/each-test'
 
 type Lock = Pick<RLock, 'lock' | 'tryLock' | 'unlock' | 'acquire' | 'withLock' | 'isHeldByCurrentThread'>
 type Kind = (redisson: Redisson, name: string) => Lock
@@ -17,13 +18,12 @@ const KINDS: Record<string, Kind> = {
 
 for (const [kind, make] of Object.entries(KINDS))
   describe(`The levels of ${kind}`, () => {
-    let redisson: Redisson
     let own: Lock
     let others: Lock
     let another: RLock
 
+    clientAndRedis('test', { lockWatchdogTimeout: 1_500 })
     beforeEach(async () => {
-      redisson = await createRedisson({ lockWatchdogTimeout: 1_500 })
       const name = uniqueName('own-levels')
       own = make(redisson, name)
       others = make(await createRedisson(), name)

@@ -1,27 +1,23 @@
 import { expect } from 'chai'
-import type { Redisson } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redisson } from '../kit/each-test'
 import { deferred } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
 describe('The RLOCK_SELF_WAIT warning', () => {
-  let redisson: Redisson
-  let name: string
   let warnings: (Error & { code?: string })[]
   const note = (warning: Error & { code?: string }) => {
     if (warning.code === 'RLOCK_SELF_WAIT' && warning.message.includes(name)) warnings.push(warning)
   }
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('self-wait')
+  clientAndRedis('self-wait')
+  beforeEach(() => {
     warnings = []
     process.on('warning', note)
   })
   afterEach(() => void process.off('warning', note))
 
   it("The RLOCK_SELF_WAIT warning comes once, after 5 s of a local caller's wait", async () => {
-    const lock = redisson.getLock(name)
     await lock.lock()
     const started = performance.now()
     // The classic: a nested call outside any scope.
@@ -40,7 +36,6 @@ describe('The RLOCK_SELF_WAIT warning', () => {
   })
 
   it('The RLOCK_SELF_WAIT warning does not come for callers that each waited briefly', async () => {
-    const lock = redisson.getLock(name)
     await lock.lock()
     const started = performance.now()
     while (performance.now() - started < 5_600) {
@@ -60,7 +55,6 @@ describe('The RLOCK_SELF_WAIT warning', () => {
   })
 
   it('The RLOCK_SELF_WAIT warning comes for a branch that waits for a sibling that waits for it', async () => {
-    const lock = redisson.getLock(name)
     const abort = new AbortController()
     await lock.withLock(async () => {
       const entered = deferred()

@@ -1,18 +1,18 @@
 import { expect } from 'chai'
-import type { Redisson, RLock } from '../../src/index'
-import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import type { RLock } from '../../src/index'
+import { rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, redisson } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 
 type Warning = Error & { code?: string }
 
 describe('A lock object that several callers without a scope share', () => {
-  let redisson: Redisson
   let lock: RLock
   let warnings: Warning[]
   const note = (warning: Warning) => warnings.push(warning)
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
+  clientAndRedis()
+  beforeEach(() => {
     lock = redisson.getLock(uniqueName('shared'))
     warnings = []
     process.on('warning', note)

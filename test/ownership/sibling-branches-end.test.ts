@@ -1,28 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import {
-  IllegalMonitorStateError,
-  type LockHold,
-  LockLostError,
-  type Redisson,
-  type RLock,
-} from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError, type LockHold, LockLostError } from '../../src/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { deferred, ownerOf, stillPending } from '../kit/observing'
 import { Section } from '../kit/section'
 import { waitUntil } from '../kit/servers/index'
 
 /** How a branch that waits below a hold, or is inside, comes to an end. */
 describe('The end of a branch below a hold', () => {
-  let redisson: Redisson
-  let name: string
-  let lock: RLock
   let section: Section
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('siblings')
-    lock = redisson.getLock(name)
+  clientAndRedis('siblings')
+  beforeEach(() => {
     section = new Section()
   })
 
@@ -33,7 +23,6 @@ describe('The end of a branch below a hold', () => {
     Promise.all(Array.from({ length: count }, (_, index) => lock.withLock(() => section.enter(index))))
 
   it('Waiting siblings may be aborted, and the others keep their order', async () => {
-    const redis = await openRedis()
     await lock.withLock(async () => {
       const leave = deferred()
       const inside = lock.withLock(() => leave.promise)
@@ -109,7 +98,6 @@ describe('The end of a branch below a hold', () => {
   })
 
   it('A branch that left a level behind is no longer inside once its thread has ended', async () => {
-    const redis = await openRedis()
     await redisson.run(async () => {
       await lock.lock()
       await branch(() => lock.lock())
@@ -123,7 +111,6 @@ describe('The end of a branch below a hold', () => {
   })
 
   it('The next sibling enters when a thread ends, and its rest releases its own level', async () => {
-    const redis = await openRedis()
     await redisson.run(async () => {
       await lock.lock()
       const go = deferred()
@@ -150,7 +137,6 @@ describe('The end of a branch below a hold', () => {
   })
 
   it('A call that waits when its thread ends acquires the lock as an unscoped caller', async () => {
-    const redis = await openRedis()
     await redisson.run(async () => {
       await lock.lock()
       const leave = deferred()
@@ -194,7 +180,6 @@ describe('The end of a branch below a hold', () => {
   })
 
   it('unlock() of an ancestor releases its own level, and the branch below stays inside', async () => {
-    const redis = await openRedis()
     await redisson.run(async () => {
       await lock.lock(60_000)
       const taken = deferred()

@@ -1,21 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { LockLostError, type Redisson, type RReadWriteLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { LockLostError, type RReadWriteLock } from '../../src/index'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { deferred, stillPending } from '../kit/observing'
 import { expectNothingLeft } from '../kit/read-write/state'
 
 describe('Siblings below a thread that holds a read-write lock', () => {
-  let redisson: Redisson
-  let name: string
   let rw: RReadWriteLock
   let reading: number
   let writing: number
   let order: string[]
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('rw-siblings')
+  clientAndRedis('rw-siblings')
+  beforeEach(() => {
     rw = redisson.getReadWriteLock(name)
     reading = writing = 0
     order = []
@@ -43,7 +41,6 @@ describe('Siblings below a thread that holds a read-write lock', () => {
     })
 
   it('Siblings that write exclude each other', async () => {
-    const redis = await openRedis()
     await rw.writeLock().withLock(() => Promise.all([write('1'), write('2'), write('3')]))
     expect(order).to.deep.equal(['1', '2', '3'])
     await expectNothingLeft(redis, name)
@@ -71,7 +68,6 @@ describe('Siblings below a thread that holds a read-write lock', () => {
   })
 
   it('Siblings below a writer exclude each other in order, to read or to write', async () => {
-    const redis = await openRedis()
     await rw
       .writeLock()
       .withLock(() =>

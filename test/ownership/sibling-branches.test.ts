@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redisson, RLock } from '../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { leftIn } from '../kit/left-in'
 import { deferred } from '../kit/observing'
 import { Section } from '../kit/section'
@@ -9,15 +9,10 @@ import { waitUntil } from '../kit/servers/index'
 
 /** The lock is held by one path of the tree of logical threads: siblings exclude each other below a hold, too. */
 describe('Siblings below a thread that holds the lock', () => {
-  let redisson: Redisson
-  let name: string
-  let lock: RLock
   let section: Section
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('siblings')
-    lock = redisson.getLock(name)
+  clientAndRedis('siblings')
+  beforeEach(() => {
     section = new Section()
   })
 
@@ -49,7 +44,6 @@ describe('Siblings below a thread that holds the lock', () => {
     ],
   ] as const)
     it(`Siblings inside ${where} exclude each other, first come, first served`, async () => {
-      const redis = await openRedis()
       await around(() => siblings(5))
       expect(section.most).to.equal(1)
       expect(section.order).to.deep.equal([0, 1, 2, 3, 4])

@@ -1,18 +1,13 @@
 import { expect } from 'chai'
-import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError, LockLostError } from '../../src/index'
+import { rejection } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { ownerOf } from '../kit/observing'
 
 // Code that got a LockHold, or runs within withLock, relies on that level to the end: a stray unlock() in a
 // helper must not release it early. Its token alone does.
 describe('Bare unlock() and the levels of LockHolds', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('token')
-  })
+  clientAndRedis('token')
 
   async function expectRefused(unlocking: Promise<void>) {
     const error = await rejection(unlocking)
@@ -21,7 +16,6 @@ describe('Bare unlock() and the levels of LockHolds', () => {
   }
 
   it('Bare unlock() does not release the level of a LockHold in a thread', async () => {
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       const hold = await lock.acquire()
       await expectRefused(lock.unlock())
@@ -32,7 +26,6 @@ describe('Bare unlock() and the levels of LockHolds', () => {
   })
 
   it('Bare unlock() does not release the level of a LockHold under a threadId', async () => {
-    const lock = redisson.getLock(name)
     const hold = await lock.acquire({ threadId: 5 })
     await expectRefused(lock.unlock({ threadId: 5 }))
     expect(await lock.isHeldByThread(5)).to.equal(true)
@@ -40,7 +33,6 @@ describe('Bare unlock() and the levels of LockHolds', () => {
   })
 
   it('Bare unlock() does not release a LockHold outside any scope', async () => {
-    const lock = redisson.getLock(name)
     const hold = (await lock.tryAcquire())!
     await expectRefused(lock.unlock())
     expect(hold.isHeld).to.equal(true)
@@ -48,7 +40,6 @@ describe('Bare unlock() and the levels of LockHolds', () => {
   })
 
   it('Bare unlock() does not release the level of withLock(), inside or outside its function', async () => {
-    const lock = redisson.getLock(name)
     await lock.withLock(async (hold) => {
       await expectRefused(lock.unlock())
       expect(hold.isHeld).to.equal(true)
@@ -58,8 +49,6 @@ describe('Bare unlock() and the levels of LockHolds', () => {
   })
 
   it('Bare unlock() releases the bare level next to a LockHold, inner or outer', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       const hold = await lock.acquire()
@@ -77,8 +66,6 @@ describe('Bare unlock() and the levels of LockHolds', () => {
   })
 
   it('A LockHold never releases a bare level', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       await lock.withLock(async () => {

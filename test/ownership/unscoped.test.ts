@@ -1,27 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { IllegalMonitorStateError, LockLostError } from '../../src/index'
+import { createRedisson, rejection } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { ownerOf, stillPending } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedStandalone, startProxy, waitUntil } from '../kit/servers/index'
 
 describe('Code outside any scope', () => {
-  let redisson: Redisson
-  let name: string
   const sent = new SentScripts()
 
-  beforeEach(async () => {
-    redisson = await createRedisson({}, { transport: sent.transport })
-    name = uniqueName('unscoped')
-  })
+  clientAndRedis('unscoped', {}, { transport: sent.transport })
 
   for (const [title, second] of [
     ['one object', false],
     ['two objects', true],
   ] as const)
     it(`Code outside any scope excludes itself through ${title}`, async () => {
-      const lock = redisson.getLock(name)
       const again = second ? redisson.getLock(name) : lock
       await lock.lock()
       expect(await again.tryLock()).to.equal(false)
@@ -35,14 +30,12 @@ describe('Code outside any scope', () => {
     })
 
   it('Code outside any scope lets in one of many requests that share an object', async () => {
-    const lock = redisson.getLock(name)
     const answers = await Promise.all(Array.from({ length: 20 }, () => lock.tryLock()))
     expect(answers.filter((acquired) => acquired)).to.have.length(1)
     await lock.unlock()
   })
 
   it('Code outside any scope counts the hold that unlock() would release, and no other', async () => {
-    const lock = redisson.getLock(name)
     const other = redisson.getLock(name)
     expect(await lock.getHoldCount()).to.equal(0)
     await lock.lock()
@@ -55,7 +48,6 @@ describe('Code outside any scope', () => {
   })
 
   it('Code outside any scope cannot unlock by another object, and learns where it is held', async () => {
-    const redis = await openRedis()
     await redisson.getLock(name).lock()
     sent.names.length = 0
     const error = await rejection(redisson.getLock(name).unlock())
@@ -77,8 +69,6 @@ describe('Code outside any scope', () => {
   })
 
   it('Bare unlock() settles an expired hold first, and spares its successor (C3)', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await lock.lock(60)
     // The successor shares the object, and waits until the lease has run out.
     await lock.lock()
@@ -96,9 +86,7 @@ describe('Code outside any scope', () => {
   })
 
   it('Bare unlock() of an expired hold leaves the hold of another client alone (C3)', async () => {
-    const redis = await openRedis()
     const other = await createRedisson()
-    const lock = redisson.getLock(name)
     await lock.lock(60)
     await other.getLock(name).lock()
     const theirs = await ownerOf(redis, name)
@@ -108,8 +96,6 @@ describe('Code outside any scope', () => {
   })
 
   it('Code outside any scope learns of a loss of the server, and spares the new holder', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await lock.lock()
     // As after a restart without data: gone, and taken by a Java peer.
     await redis.del(name)
@@ -120,7 +106,6 @@ describe('Code outside any scope', () => {
   })
 
   it('Code outside any scope remembers that holds were lost, and forgets none', async () => {
-    const lock = redisson.getLock(name)
     for (let round = 0; round < 105; round++) {
       await lock.lock()
       await lock.forceUnlock()
@@ -143,7 +128,6 @@ describe('Code outside any scope', () => {
       redisson.getReadWriteLock(first).readLock(),
       slow.getReadWriteLock(last).readLock(),
     )
-    const redis = await openRedis()
     proxy.stallReplies()
     const late = both.lock(5_000)
     await waitUntil('the first member is acquired', async () => (await redis.exists(first)) === 1)
@@ -160,7 +144,6 @@ describe('Code outside any scope', () => {
   })
 
   it('Code outside any scope keeps its holds apart from those of a scope on the same object', async () => {
-    const lock = redisson.getLock(name)
     await lock.lock()
     await redisson.run(async () => {
       expect(await lock.getHoldCount()).to.equal(0)

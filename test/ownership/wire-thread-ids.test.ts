@@ -1,22 +1,15 @@
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { ownerOf, wireThreadId } from '../kit/observing'
 import { sharedStandalone } from '../kit/servers/index'
 
 describe('Thread ids on the wire', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('wire')
-  })
+  clientAndRedis('wire')
 
   it('Thread ids on the wire are new with every hold, for every kind of caller', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     const seen: number[] = []
     const look = async () => {
       seen.push(await wireThreadId(redis, name))
@@ -48,8 +41,6 @@ describe('Thread ids on the wire', () => {
   })
 
   it('Thread ids on the wire stay the same from the first acquire to the last release', async () => {
-    const redis = await openRedis()
-    const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
       const { field } = await ownerOf(redis, name)
@@ -65,7 +56,6 @@ describe('Thread ids on the wire', () => {
   })
 
   it('Thread ids on the wire are one count for all clients and copies of a process', async () => {
-    const redis = await openRedis()
     const another = loadAnotherCopy()
     expect(another.Redisson).to.not.equal(Redisson)
     const theirs = await another.Redisson.create({ redis: (await sharedStandalone()).url })

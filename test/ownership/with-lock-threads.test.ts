@@ -1,19 +1,12 @@
 import { expect } from 'chai'
-import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { deferred, ownerOf } from '../kit/observing'
 
 describe('The thread that withLock() opens', () => {
-  let redisson: Redisson
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    name = uniqueName('with-lock')
-  })
+  clientAndRedis('with-lock')
 
   it('The thread of withLock() re-enters its own hold by every call and object', async () => {
-    const redis = await openRedis()
     const nested = () =>
       redisson.getLock(name).withLock(async () => {
         const lock = redisson.getLock(name)
@@ -35,7 +28,6 @@ describe('The thread that withLock() opens', () => {
   })
 
   it('The thread that withLock() opens re-enters what its ancestors hold', async () => {
-    const lock = redisson.getLock(name)
     const between = redisson.getLock(uniqueName('with-lock'))
     await redisson.run(async () => {
       await lock.lock()
@@ -53,7 +45,6 @@ describe('The thread that withLock() opens', () => {
   })
 
   it('The thread of withLock() excludes its siblings, inside a run and outside', async () => {
-    const lock = redisson.getLock(name)
     let inside = 0
     const work = () =>
       lock.withLock(async () => {
@@ -68,7 +59,6 @@ describe('The thread that withLock() opens', () => {
   })
 
   it('The thread that withLock() opens has holds of its own, which exclude its parent', async () => {
-    const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('with-lock'))
     await redisson.run(async () => {
       await other.withLock(async () => {
@@ -80,7 +70,6 @@ describe('The thread that withLock() opens', () => {
   })
 
   it('The thread that withLock() opens is not the parent of code beside it', async () => {
-    const lock = redisson.getLock(name)
     const entered = deferred()
     const leave = deferred()
     const inside = lock.withLock(async () => {
@@ -95,7 +84,6 @@ describe('The thread that withLock() opens', () => {
   })
 
   it('The thread of withLock() ends with its function: the rest no longer re-enters', async () => {
-    const lock = redisson.getLock(name)
     const outer = redisson.getLock(uniqueName('with-lock'))
     const go = deferred()
     await redisson.run(async () => {
@@ -117,7 +105,6 @@ describe('The thread that withLock() opens', () => {
   })
 
   it('The thread that withLock() opens outlives its parent without what that never released', async () => {
-    const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<unknown[]>
     await redisson.run(async () => {
@@ -132,7 +119,6 @@ describe('The thread that withLock() opens', () => {
   })
 
   it('A thread of withLock() in code that a finished thread left has no ancestors', async () => {
-    const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<boolean>
     await redisson.run(async () => {

@@ -2,14 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { inCluster } from './in-cluster'
 
 /** Redisson's own tests of RLock with many threads, clients or nodes; see redisson-lock.test.ts. */
 describe("Redisson's tests of many on a lock", () => {
+  clientAndRedis()
+
   it('RedissonLockTest.testSubscriptionsPerConnection: no subscription is left behind', async () => {
-    const redisson = await createRedisson()
     const prefix = uniqueName('lock')
     let left = 1_000
     const caller = async () => {
@@ -23,13 +25,11 @@ describe("Redisson's tests of many on a lock", () => {
       }
     }
     await Promise.all(Array.from({ length: 32 }, caller))
-    const redis = await openRedis()
     const channels = () => redis.pubsub('CHANNELS', `*${prefix}*`)
     await waitUntil('nothing is subscribed', async () => (await channels()).length === 0, 3_000)
   })
 
   it('RedissonLockTest.testSinglePubSub: many locks share one subscriber connection', async () => {
-    const redisson = await createRedisson()
     const prefix = uniqueName('Lock')
     for (let i = 0; i < 2; i++) {
       const names = [1, 1, 2, 2].map((n) => `${prefix}${n}_${i}`)
@@ -47,7 +47,6 @@ describe("Redisson's tests of many on a lock", () => {
 
   it('RedissonLockTest.testInCluster: locked and free again, three times', async () => {
     const redisson = await inCluster()
-    const name = uniqueName()
     await redisson.run(async () => {
       for (let i = 0; i < 3; i++) {
         const lock = redisson.getLock(name)
@@ -63,7 +62,6 @@ describe("Redisson's tests of many on a lock", () => {
   it('RedissonLockTest.testLockFailoverInCluster: thirty tries in a cluster while the slot moves', async () => {
     const redisson = await inCluster()
     const cluster = await sharedCluster()
-    const name = uniqueName()
     const slot = calculateSlot(name)
     const owner = cluster.nodes.indexOf(await cluster.ownerOf(slot))
     let moving: Promise<void> | undefined
@@ -104,8 +102,6 @@ describe("Redisson's tests of many on a lock", () => {
   })
 
   it('RedissonLockTest.testConcurrency_SingleInstance: fifteen threads get their turn', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     let counter = 0
     const thread = () => redisson.run(() => oneSection(redisson, name, async () => void counter++))
     await Promise.all(Array.from({ length: 15 }, thread))
@@ -113,7 +109,6 @@ describe("Redisson's tests of many on a lock", () => {
   })
 
   it('RedissonLockTest.testConcurrencyLoop_MultiInstance: sixteen clients in a loop', async () => {
-    const name = uniqueName()
     let [counter, inside] = [0, 0]
     const loop = async (redisson: Redisson) => {
       for (let i = 0; i < 15; i++) {
@@ -130,7 +125,6 @@ describe("Redisson's tests of many on a lock", () => {
   })
 
   it('RedissonLockTest.testConcurrency_MultiInstance: a hundred clients each get their turn', async () => {
-    const name = uniqueName()
     let counter = 0
     await withClients(100, (redisson) => oneSection(redisson, name, async () => void counter++))
     expect(counter).to.equal(100)

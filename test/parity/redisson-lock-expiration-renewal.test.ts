@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { IllegalMonitorStateError, type Redisson, type RLock } from '../../src/index'
-import { createRedisson, openRedis, rejection } from '../kit/clients'
+import { IllegalMonitorStateError, type RLock } from '../../src/index'
+import { openRedis, rejection } from '../kit/clients'
+import { clientAndRedis, redisson } from '../kit/each-test'
 import { ownServer } from '../kit/servers/index'
 
 const WATCHDOG_MS = 500
@@ -9,15 +10,8 @@ const WATCHDOG_MS = 500
 /** Redisson's own tests of renewal, the server restarted without its data amid them; see redisson-lock.test.ts. */
 describe("Redisson's tests of the renewal of leases", () => {
   const server = ownServer()
-  let redisson: Redisson
 
-  beforeEach(async () => {
-    redisson = await createRedisson({
-      redis: server.url,
-      lockWatchdogTimeout: WATCHDOG_MS,
-      lockWatchdogBatchSize: 50,
-    })
-  })
+  clientAndRedis('test', { server, lockWatchdogTimeout: WATCHDOG_MS, lockWatchdogBatchSize: 50 })
 
   it('RedissonLockExpirationRenewalTest.testLockAfterTimeout: renewed after a loss', () =>
     renewedAfterLoss(() => redisson.getLock('LOCK_KEY'), 1))

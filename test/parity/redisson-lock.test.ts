@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { TimeUnit } from '../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, lock, name, redisson } from '../kit/each-test'
 import { startStandalone, waitUntil } from '../kit/servers/index'
 
 /**
@@ -10,6 +11,8 @@ import { startStandalone, waitUntil } from '../kit/servers/index'
  * What has no counterpart stands in test/unit/redisson-tests.test.ts.
  */
 describe("Redisson's tests of one lock", () => {
+  clientAndRedis()
+
   it('RedissonLockTest.testLockIsNotRenewedAfterInterruptedTryLock: nothing held', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 300 })
     const lock = redisson.getLock(uniqueName())
@@ -41,7 +44,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testRemainTimeToLive2: a partial release keeps the asked lease', async () => {
-    const redisson = await createRedisson()
     await redisson.run(async () => {
       const lock = redisson.getLock(uniqueName())
       for (let i = 0; i < 3; i++) await lock.lock(10, TimeUnit.SECONDS)
@@ -54,7 +56,6 @@ describe("Redisson's tests of one lock", () => {
 
   it('RedissonLockTest.testTryLockWait: the wait is as long as it was said', async () => {
     const [holder, redisson] = [await createRedisson(), await createRedisson()]
-    const name = uniqueName()
     const hold = await holder.getLock(name).acquire()
     const took = await timed(() => redisson.getLock(name).tryLock(1, TimeUnit.SECONDS))
     expect(took).to.be.within(990, 1_350)
@@ -62,8 +63,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testLockUninterruptibly: waits on while others are aborted', async () => {
-    const redisson = await createRedisson()
-    const lock = redisson.getLock(uniqueName())
     const hold = await lock.acquire({ leaseTime: 600_000 })
     const controller = new AbortController()
     let entered = false
@@ -84,8 +83,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testForceUnlock: the lock is free, through any object', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     await redisson.run(async () => {
       const lock = redisson.getLock(name)
       await lock.lock()
@@ -96,8 +93,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it("RedissonLockTest.testExpire: a waiter enters at the lease's end, unlock() fails", async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     await redisson.run(async () => {
       const lock = redisson.getLock(name)
       await lock.lock(500)
@@ -112,7 +107,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testRemainTimeToLive: a lease, no key, and the watchdog timeout', async () => {
-    const redisson = await createRedisson()
     await redisson.run(async () => {
       const lock = redisson.getLock(uniqueName('test-lock:1'))
       const hour = TimeUnit.HOURS.toMillis(1)
@@ -128,18 +122,14 @@ describe("Redisson's tests of one lock", () => {
 
   it("RedissonLockTest.testAutoExpire: a dead client's lock is free by the watchdog time", async () => {
     const doomed = await createRedisson({ lockWatchdogTimeout: 600 })
-    const redisson = await createRedisson()
-    const name = uniqueName()
     await doomed.run(() => doomed.getLock(name).lock())
     await sleep(900)
     expect(await redisson.getLock(name).isLocked()).to.equal(true)
     await doomed.shutdown({ timeout: 0 })
-    const lock = redisson.getLock(name)
     await waitUntil('it is free', async () => !(await lock.isLocked()), 700)
   })
 
   it('RedissonLockTest.testGetHoldCount: counts up with each lock() and down with each unlock()', async () => {
-    const redisson = await createRedisson()
     await redisson.run(async () => {
       const lock = redisson.getLock(uniqueName())
       for (const [call, count] of [
@@ -157,8 +147,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testIsHeldByCurrentThreadOtherThread: one holds, another not', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     const elsewhere = () => redisson.run(() => redisson.getLock(name).isHeldByCurrentThread())
     await redisson.run(async () => {
       const lock = redisson.getLock(name)
@@ -170,7 +158,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testIsHeldByCurrentThread: only between lock() and unlock()', async () => {
-    const redisson = await createRedisson()
     await redisson.run(async () => {
       const lock = redisson.getLock(uniqueName())
       expect(await lock.isHeldByCurrentThread()).to.equal(false)
@@ -182,8 +169,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testIsLockedOtherThread: locked is locked for every caller', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     const elsewhere = () => redisson.run(() => redisson.getLock(name).isLocked())
     await redisson.run(async () => {
       const lock = redisson.getLock(name)
@@ -195,7 +180,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testIsLocked: only between lock() and unlock()', async () => {
-    const redisson = await createRedisson()
     await redisson.run(async () => {
       const lock = redisson.getLock(uniqueName())
       expect(await lock.isLocked()).to.equal(false)
@@ -207,8 +191,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it("RedissonLockTest.testUnlockFail: another thread's lock cannot be unlocked, and stays", async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     await redisson.run(async () => {
       await redisson.getLock(name).lock()
       const error = await rejection(redisson.run(() => redisson.getLock(name).unlock()))
@@ -219,8 +201,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testLockUnlock: a lock can be taken again and again', async () => {
-    const redisson = await createRedisson()
-    const lock = redisson.getLock(uniqueName())
     for (let round = 0; round < 2; round++) {
       await lock.lock()
       await lock.unlock()
@@ -229,8 +209,6 @@ describe("Redisson's tests of one lock", () => {
   })
 
   it('RedissonLockTest.testReentrancy: one level released of two still keeps others out', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     await redisson.run(async () => {
       const lock = redisson.getLock(name)
       expect(await lock.tryLock()).to.equal(true)

@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Redisson, TimeUnit } from '../../src/index'
-import { createRedisson, timed, uniqueName } from '../kit/clients'
+import { TimeUnit } from '../../src/index'
+import { timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, redisson } from '../kit/each-test'
 import { type Standalone, startStandalone } from '../kit/servers/index'
 import { heldByAnotherThread, heldOnThreeServers } from './multi-lock-checks'
 
 /** Redisson's own tests of the multi lock, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of multi locks", () => {
-  let redisson: Redisson
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-  })
+  clientAndRedis()
 
   it('RedissonMultiLockTest.testLockUnlock: held by its thread between lock() and unlock()', async () => {
     const prefix = uniqueName()

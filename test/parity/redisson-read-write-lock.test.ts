@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { RLock } from '../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redisson } from '../kit/each-test'
 import { inCluster } from './in-cluster'
 
 /**
@@ -9,8 +10,9 @@ import { inCluster } from './in-cluster'
  * many clients in redisson-read-write-lock-concurrency.test.ts.
  */
 describe("Redisson's tests of a read-write lock", () => {
+  clientAndRedis()
+
   it('RedissonReadWriteLockTest.testReadLockIsLocked: locked once its writer reads', async () => {
-    const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('TEST'))
     await redisson.run(async () => {
       await both.writeLock().lock()
@@ -22,7 +24,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testName: ten threads read under a hash tag', async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getReadWriteLock(`{${uniqueName()}}:abc:key`).readLock()
     const thread = () =>
       redisson.run(async () => {
@@ -49,7 +50,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testWR: a writer that has read still writes', async () => {
-    const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName())
     await redisson.run(async () => {
       await both.writeLock().lock()
@@ -63,7 +63,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testWriteReadReentrancy: a writer reads, and steps down', async () => {
-    const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('TEST'))
     await redisson.run(async () => {
       await both.writeLock().lock()
@@ -78,8 +77,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testWriteLock: keeps readers out until it steps down', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName('lock')
     const both = redisson.getReadWriteLock(name)
     const [read, write] = [both.readLock(), both.writeLock()]
     const otherObject = () => redisson.getReadWriteLock(name).readLock()
@@ -108,7 +105,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testMultiRead: writers wait for the last of the readers', async () => {
-    const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('lock'))
     const [read, write] = [both.readLock(), both.writeLock()]
     expect(await read.forceUnlock()).to.equal(false)
@@ -137,7 +133,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testForceUnlock: frees its own side only', async () => {
-    const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('lock'))
     await redisson.run(async () => {
       for (const [held, other] of [
@@ -155,7 +150,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testHoldCount: counts up and down on either side', async () => {
-    const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('lock'))
     const countUpAndDown = async (lock: RLock) => {
       expect(await lock.getHoldCount()).to.equal(0)
@@ -202,7 +196,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it("RedissonReadWriteLockTest.testUnlockFail: another thread's read hold stays", async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getReadWriteLock(uniqueName('lock')).readLock()
     await redisson.run(() => lock.lock())
     const error = await redisson.run(() => rejection(lock.unlock()))
@@ -211,7 +204,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testLockUnlock: the read side can be taken again and again', async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getReadWriteLock(uniqueName('lock')).readLock()
     await redisson.run(async () => {
       for (let i = 0; i < 2; i++) {
@@ -223,7 +215,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testReentrancy: read and released twice, another meanwhile', async () => {
-    const redisson = await createRedisson()
     const [name, another] = [uniqueName('lock'), uniqueName('lock1')]
     await redisson.run(async () => {
       const lock = redisson.getReadWriteLock(name).readLock()
@@ -240,7 +231,6 @@ describe("Redisson's tests of a read-write lock", () => {
   })
 
   it('RedissonReadWriteLockTest.testWriteRead: waiting readers read at the same time', async () => {
-    const redisson = await createRedisson()
     const both = redisson.getReadWriteLock(uniqueName('TEST'))
     await both.writeLock().lock({ threadId: 1 })
     let inside = 0

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, redisson } from '../kit/each-test'
 import { stillPending } from '../kit/observing'
 import { inCluster } from './in-cluster'
 import { RLockChecks } from './rlock-checks'
@@ -10,6 +11,7 @@ const PROMPTLY = 500
 
 /** Redisson's own tests of the spin lock, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of spin locks", () => {
+  clientAndRedis()
   const spin = new RLockChecks((redisson, name) => redisson.getSpinLock(name))
 
   it('RedissonSpinLockTest.testRedisFailed: a dead server is an error, no hang or false', () =>
@@ -63,7 +65,6 @@ describe("Redisson's tests of spin locks", () => {
     spin.multiInstance())
 
   it('RedissonSpinLockTest.testTryLockAsync: lock() is pending until another releases', async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getSpinLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock()
@@ -77,7 +78,6 @@ describe("Redisson's tests of spin locks", () => {
   })
 
   it('RedissonSpinLockTest.testTimedTryLockAsync: a waiting tryLock() is pending, then true', async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getSpinLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock()
@@ -92,7 +92,6 @@ describe("Redisson's tests of spin locks", () => {
   })
 
   it('RedissonSpinLockTest.testTryLockAsyncWaitTime: a tryLock() whose wait ends is false', async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getSpinLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock()
@@ -102,7 +101,6 @@ describe("Redisson's tests of spin locks", () => {
   })
 
   it('RedissonSpinLockTest.testTryLockAsyncFailed: tryLock() of a held lock is false', async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getSpinLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { RedisRefusedError, type RLock } from '../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** Commands of the scripts; each is refused in turn, so that the script ends in the middle. */
@@ -11,11 +11,10 @@ const SOON = 5_000
 
 describe('A right to a command that a read-write lock misses for a while', () => {
   const server = ownServer()
-  let redis: Redis
   let locks: RLock[]
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     await redis.flushall()
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', '&*', '~*', '+@all')
     const redisson = await createRedisson({ redis: server.url.replace('redis://', 'redis://app:secret@') })

@@ -1,22 +1,17 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { Redisson, RReadWriteLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import type { RReadWriteLock } from '../../src/index'
+import { createRedisson, openRedis, rejection } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { expectNothingLeft, ForeignSide, messagesOf, shape } from '../kit/read-write/state'
 import { latch, tapped } from '../kit/tapped-transport'
 
 /** Frees a side, whatever client holds it, and leaves nothing of it behind. */
 describe('Forced release of a read-write lock', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
   let rw: RReadWriteLock
   let messages: string[]
 
+  clientAndRedis('rw')
   beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('rw')
     rw = redisson.getReadWriteLock(name)
     messages = await messagesOf(await openRedis(), name)
   })

@@ -1,16 +1,13 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { ownServer } from '../kit/servers/index'
 
 describe('The keys beside a read-write lock', () => {
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   async function as(...keys: string[]): Promise<Redisson> {
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', '&*', '+@all', ...keys)

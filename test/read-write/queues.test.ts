@@ -1,22 +1,17 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { LockHold, Redisson, RReadWriteLock } from '../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import type { LockHold, RReadWriteLock } from '../../src/index'
+import { createRedisson } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { expectNothingLeft, ForeignSide, listeners, shape } from '../kit/read-write/state'
 import { waitUntil } from '../kit/servers/index'
 
 /** Readers and writers of one process, and of several, that wait for each other. */
 describe('Readers and writers that are queued together', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
   let rw: RReadWriteLock
   let foreign: ForeignSide
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('rw')
+  clientAndRedis('rw')
+  beforeEach(() => {
     rw = redisson.getReadWriteLock(name)
     foreign = new ForeignSide(redis, name)
   })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { openProxy } from '../kit/proxies'
 import { expectNothingLeft, ForeignSide, shape } from '../kit/read-write/state'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
@@ -9,13 +9,10 @@ import { ScriptCounter } from '../kit/tapped-transport'
 
 /** Readers do not exclude each other: only a writer makes a reader's try false, however many readers try at once. */
 describe('Read-write lock: readers that try at once', () => {
-  let redis: Redis
-  let name: string
   let foreign: ForeignSide
 
-  beforeEach(async () => {
-    redis = await openRedis()
-    name = uniqueName('rw')
+  redisAndName('rw')
+  beforeEach(() => {
     foreign = new ForeignSide(redis, name)
   })
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { Redisson, RReadWriteLock } from '../../src/index'
+import type { RReadWriteLock } from '../../src/index'
 import { readTimeoutParts } from '../../src/locks/read-write-side'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import {
   expectNothingLeft,
   ForeignSide,
@@ -16,16 +16,11 @@ import { waitUntil } from '../kit/servers/index'
 
 /** Readers come, go and die without a word to each other. */
 describe('Readers of a read-write lock', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
   let rw: RReadWriteLock
   let foreign: ForeignSide
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('rw')
+  clientAndRedis('rw')
+  beforeEach(() => {
     rw = redisson.getReadWriteLock(name)
     foreign = new ForeignSide(redis, name)
   })

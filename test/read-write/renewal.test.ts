@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { expectNothingLeft, ForeignSide, look, readTimeoutKey, shape } from '../kit/read-write/state'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
@@ -9,13 +9,9 @@ import { waitUntil } from '../kit/servers/index'
 const WATCHDOG = 900
 
 describe('Renewal of many read holds', () => {
-  let redis: Redis
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   it('Renewal lets the read timeout key of a dead reader of another client expire (B12)', async () => {
-    const name = uniqueName('rw')
     const redisson = await createRedisson({ lockWatchdogTimeout: WATCHDOG })
     const lock = redisson.getReadWriteLock(name)
     await lock.readLock().lock({ threadId: 1 })

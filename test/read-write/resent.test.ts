@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { openProxy } from '../kit/proxies'
 import { expectNothingLeft, shape } from '../kit/read-write/state'
 import type { TcpProxy } from '../kit/servers/index'
@@ -12,14 +12,11 @@ import { type ScriptSent, tapped } from '../kit/tapped-transport'
 /** Commands whose answers were lost are sent again: twice applied must be once. */
 describe('Commands of a read-write lock that run twice', () => {
   const server = own(startServer)()
-  let redis: Redis
-  let name: string
   let proxy: TcpProxy
 
+  redisAndName('rw', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     proxy = await openProxy(server)
-    name = uniqueName('rw')
   })
 
   /** The first key of a script is its third word. */

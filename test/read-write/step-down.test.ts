@@ -1,25 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { expectNothingLeft, listeners, look, shape } from '../kit/read-write/state'
 import { waitUntil } from '../kit/servers/index'
 
 /** A writer that takes the read lock too, and gives the write lock back first. */
 describe('Stepping down from writing to reading', () => {
-  let redisson: Redisson
   let other: Redisson
-  let redis: Redis
-  let name: string
   let rw: RReadWriteLock
   let theirs: RReadWriteLock
 
+  clientAndRedis('rw')
   beforeEach(async () => {
-    redisson = await createRedisson()
     other = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('rw')
     rw = redisson.getReadWriteLock(name)
     theirs = other.getReadWriteLock(name)
   })
@@ -180,14 +175,9 @@ describe('Stepping down from writing to reading', () => {
 
 describe('Upgrading from reading to writing', () => {
   let rw: RReadWriteLock
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
 
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('rw')
+  clientAndRedis('rw')
+  beforeEach(() => {
     rw = redisson.getReadWriteLock(name)
   })
 

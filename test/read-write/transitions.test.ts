@@ -1,21 +1,16 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { Redisson, RReadWriteLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import type { RReadWriteLock } from '../../src/index'
+import { openRedis, rejection } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { expectNothingLeft, look, messagesOf, shape } from '../kit/read-write/state'
 
 /** The tables of the protocol, row by row: what each operation leaves in Redis and tells. */
 describe('Transitions of a read-write lock', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
   let rw: RReadWriteLock
   let messages: string[]
 
+  clientAndRedis('rw')
   beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('rw')
     rw = redisson.getReadWriteLock(name)
     messages = await messagesOf(await openRedis(), name)
   })

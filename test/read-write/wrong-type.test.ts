@@ -1,19 +1,11 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { Redisson, RLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import type { RLock } from '../../src/index'
+import { rejection } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 
 /** A key that holds something else is reported, and left as it is. */
 describe('Read-write lock: keys that are none', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson()
-    redis = await openRedis()
-    name = uniqueName('rw')
-  })
+  clientAndRedis('rw')
 
   const place: Record<string, () => Promise<unknown>> = {
     'a string': () => redis.set(name, 'x'),

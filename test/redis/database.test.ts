@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import type { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { freshName, name } from '../kit/each-test'
 import { closeProxies } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { behindSentinel, DB, type Place, standalone } from './app-in-database'
@@ -26,6 +27,7 @@ const places: [string, () => Promise<Place>][] = [
 
 for (const [where, open] of places)
   describe(`A connection whose SELECT fails, ${where}`, () => {
+    freshName()
     let place: Place
     let inDatabase: Redis
     let inZero: Redis
@@ -88,7 +90,6 @@ for (const [where, open] of places)
     })
 
     it('A user that may no longer SELECT is refused in flight, and the result is released', async () => {
-      const name = uniqueName()
       place.proxy.stallReplies()
       const waiting = rejection(app.getLock(name).lock())
       await waitUntil('the lock is taken', async () => (await inDatabase.exists(name)) === 1)
@@ -104,7 +105,6 @@ for (const [where, open] of places)
     })
 
     it(`An unanswered command is sent again in its own database, once selected, ${where}`, async () => {
-      const name = uniqueName()
       await mayNotSelect()
       const dropped = place.proxy.dropNextReply(([command]) => command?.startsWith('eval') ?? false)
       const locking = app.getLock(name).acquire()
@@ -127,7 +127,6 @@ for (const [where, open] of places)
     })
 
     it(`A release is not sent to another database when a SELECT fails, ${where}`, async () => {
-      const name = uniqueName()
       const hold = await app.getLock(name).acquire()
       await mayNotSelect()
       await inZero.call('CLIENT', 'KILL', 'USER', 'app')
@@ -142,7 +141,6 @@ for (const [where, open] of places)
     })
 
     it(`A connection that hears messages and whose SELECT fails is not used, ${where}`, async () => {
-      const name = uniqueName()
       const held = await holder.getLock(name).acquire()
       const waiting = app.getLock(name).acquire()
       const ofTheApp = async () => {
@@ -175,7 +173,6 @@ for (const [where, open] of places)
     it(`A reopened connection to a busy server is not used without its SELECT, ${where}`, async () => {
       await inZero.config('SET', 'lua-time-limit', 5)
       place.proxy.delay(DELAY)
-      const name = uniqueName()
       const held = await holder.getLock(name).acquire({ leaseTime: 600_000 })
       for (let round = 0; round < ROUNDS; round++) {
         const lasting = 150 + Math.random() * 60

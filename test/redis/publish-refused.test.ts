@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson, type RLock } from '../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import {
   type ClusterSetup,
   freshServer,
@@ -41,11 +41,10 @@ function warnings(code: string) {
 
 describe('A PUBLISH that the server refuses', () => {
   const server = ownServer()
-  let redis: Redis
   let publishing: ReturnType<typeof warnings>
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
+  redisAndName('test', { server })
+  beforeEach(() => {
     publishing = warnings('RLOCK_PUBLISH_REFUSED')
   })
   afterEach(() => publishing.stop())

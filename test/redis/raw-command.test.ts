@@ -6,6 +6,7 @@ import type { CommandConnection } from '../../src/redis/send/command-connection'
 import { encode, RawCommand, rawCommandsWork } from '../../src/redis/send/raw-command'
 import type { ScriptTransport } from '../../src/scripts/transport'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { openProxy } from '../kit/proxies'
 import { ownCluster, ownServer, waitUntil, withClient } from '../kit/servers/index'
@@ -19,11 +20,8 @@ const withoutFastPath = (transport: ScriptTransport) => Object.assign(transport,
 
 describe('Raw commands', () => {
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   const run = (
     script: string,
@@ -44,7 +42,6 @@ describe('Raw commands', () => {
   it('A client whose fast path is switched off locks by ordinary commands', async () => {
     const redisson = await createRedisson({ redis: server.url }, { transport: withoutFastPath })
     expect(usesFastPath(redisson)).to.equal(false)
-    const name = uniqueName()
     await redisson.getLock(name).withLock(async () => {
       expect(await redis.exists(name)).to.equal(1)
     })
@@ -78,7 +75,6 @@ describe('Raw commands', () => {
   })
 
   it('A raw command rejects with the error of the server', async () => {
-    const name = uniqueName()
     await redis.set(name, 'text')
     const wrongType = await rejection(run("return redis.call('hget', KEYS[1], 'a')", [name]))
     expect(wrongType.message).to.match(/WRONGTYPE/)
@@ -95,7 +91,6 @@ describe('Raw commands', () => {
     const by = await openRedis(proxy.url)
     by.on('error', () => {})
     await by.ping()
-    const name = uniqueName()
     proxy.stallReplies()
     const answers = [1, 2, 3].map((each) =>
       run("return redis.call('rpush', KEYS[1], ARGV[1])", [name], [each], by),
@@ -120,7 +115,6 @@ describe('Raw commands', () => {
   it('Raw commands of one turn are written together, the first at once, in order', async () => {
     await redis.ping()
     const { stream } = redis
-    const name = uniqueName()
     const count = 100
     const packets = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
     const before = await packets()
@@ -172,7 +166,6 @@ describe('Raw commands', () => {
     })
 
     it('A raw command in a cluster follows ASK and MOVED', async () => {
-      const name = uniqueName()
       const slot = calculateSlot(name)
       expect(await run(PUSH, [name], ['before'], cluster)).to.equal(1)
       const target = (setup.nodes.indexOf(await setup.ownerOf(slot)) + 1) % 3
@@ -257,7 +250,6 @@ describe('Raw commands', () => {
         expect(await rawCommandsWork(redis)).to.equal(false)
         const redisson = await createRedisson({ redis: server.url })
         expect(usesFastPath(redisson)).to.equal(false)
-        const name = uniqueName()
         await redisson.getLock(name).withLock(async (hold) => {
           expect(await redis.hgetall(name)).to.deep.equal({ [`${redisson.getId()}:${hold.threadId}`]: '1' })
         })

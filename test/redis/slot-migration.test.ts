@@ -3,11 +3,13 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { freshName, name } from '../kit/each-test'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { openProxy } from '../kit/proxies'
 import { ownCluster, serverHas, startCluster, waitUntil, withClient } from '../kit/servers/index'
 
 describe('A slot that migrates', () => {
+  freshName()
   const setup = ownCluster()
 
   const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
@@ -30,7 +32,6 @@ describe('A slot that migrates', () => {
   it('Waiters for a lock whose slot migrated subscribe at its new node and are woken there (D3)', async () => {
     const holder = await createRedisson({ redis: source() })
     const other = await createRedisson({ redis: source() })
-    const name = uniqueName('{moves}')
     const held = await holder.getLock(name).acquire()
     const waiting = other.getLock(name).acquire()
     await waitUntil(
@@ -129,7 +130,6 @@ describe('A slot that migrates', () => {
       setup.nodes.map(({ host, port }, i) => [`${host}:${port}`, reached[i]!]),
     )
     const redisson = await createRedisson({ redis: { nodes: reached, options: { natMap } } })
-    const name = uniqueName('{mapped}')
     const opened = new Set<string>()
     // Nothing of this is public; a way past the proxies shows nowhere else.
     const { client } = redisson as unknown as {
@@ -172,7 +172,6 @@ describe('A slot that migrates', () => {
   it('A release right after a slot migrated, before a client knows of it, wakes the waiter', async () => {
     const holder = await createRedisson({ redis: source() })
     const other = await createRedisson({ redis: source() })
-    const name = uniqueName('{hurry}')
     const held = await holder.getLock(name).acquire()
     const waiting = other.getLock(name).acquire()
     await waitUntil(
@@ -191,7 +190,6 @@ describe('A slot that migrates', () => {
     const redisson = await createRedisson({ redis: source(), lockWatchdogTimeout: 3_000 })
     const lost: unknown[] = []
     redisson.on('lockLost', (event) => lost.push(event))
-    const name = uniqueName('{asks}')
     const held = await redisson.getLock(name).acquire()
     let target = await move(name, async () => {
       // The key has moved and the slot has not: the source answers ASK.

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { openRedis, rejection, uniqueName } from '../kit/clients'
+import { openRedis, rejection } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 
 const HANDED_OFF = null
 const NOT_HELD = 0
@@ -14,13 +14,7 @@ const LEASE = 30_000
 const STANDING = 60_000
 
 describe('lock/handoff.lua', () => {
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redis = await openRedis()
-    name = uniqueName()
-  })
+  redisAndName()
 
   const handoff = (lease: number | string = LEASE, giver = GIVER, taker = TAKER) =>
     redis.eval(luaSources['lock/handoff'], 1, name, giver, taker, lease)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson, RLock } from '../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { tapped } from '../kit/tapped-transport'
 
 const SIDES: Record<string, (redisson: Redisson, name: string) => RLock> = {
@@ -13,15 +13,12 @@ const SIDES: Record<string, (redisson: Redisson, name: string) => RLock> = {
 /** The release of one level of several, a copy of which arrives after the hold has changed. */
 for (const [kind, side] of Object.entries(SIDES))
   describe(`A partial release of a ${kind}`, () => {
-    let redis: Redis
-    let name: string
     let lock: RLock
     let redisson: Redisson
     let releases: (() => Promise<unknown>)[]
 
+    redisAndName()
     beforeEach(async () => {
-      redis = await openRedis()
-      name = uniqueName()
       releases = []
       const transport = tapped((sent) => {
         if (sent.name === `${kind}/release` && !sent.bySource) releases.push(sent.pass)

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { RedisRefusedError, RedissonError } from '../../src/index'
 import { Redisson } from '../../src/redisson'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { openProxy } from '../kit/proxies'
 import { freshServer, ownServer, startStandalone, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
@@ -12,11 +13,8 @@ const AT_ONCE = 3_000
 
 describe('What the server refuses is a RedisRefusedError, at once', () => {
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   const asUser = (name: string) => server.url.replace('redis://', `redis://${name}:secret@`)
   const setUser = (name: string, ...rules: string[]) =>
@@ -39,7 +37,6 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
     const redisson = await createRedisson({ redis: asUser('mute') })
     const errors: Error[] = []
     redisson.on('error', (error) => errors.push(error))
-    const name = uniqueName()
     const lock = redisson.getLock(name)
     const hold = await redisson.getLock(uniqueName()).acquire()
     await setUser('mute', '-evalsha')
@@ -74,7 +71,6 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
   it("A command that a script may not use is a RedisRefusedError, in the server's words", async () => {
     await setUser('halved', '-pexpire')
     const redisson = await createRedisson({ redis: asUser('halved') })
-    const name = uniqueName()
     await expectRefusal(() => redisson.getLock(name).lock(), /user executing the script|ACL failure/)
     // HINCRBY came before it in the script.
     await waitUntil('what the script did is undone', async () => (await redis.exists(name)) === 0)

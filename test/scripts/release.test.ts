@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { openRedis, uniqueName } from '../kit/clients'
+import { openRedis } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { needs, ownServer } from '../kit/servers/index'
 
 const NOT_HELD = 0
@@ -12,14 +12,11 @@ const OWNER = 'this-client:1'
 
 describe('Answers of lock/release.lua', () => {
   const server = ownServer()
-  let redis: Redis
-  let name: string
 
   // Users are changed here, so the server is ours alone.
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
-    name = uniqueName()
     await redis.hset(name, OWNER, 1)
   })
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import {
   ownServer,
@@ -14,13 +14,10 @@ import {
 
 describe('a server that declines for a moment', () => {
   const server = ownServer()
-  let redis: Redis
 
   after(() => server.stop())
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   it('A server may forget its scripts between any two commands of a lock (D1)', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 900 })
@@ -132,7 +129,6 @@ describe('a server that declines for a moment', () => {
 
   it('A permanent error rejects at once (guarantee 8)', async () => {
     const redisson = await createRedisson({ redis: server.url })
-    const name = uniqueName()
     await redis.set(name, 'no lock at all')
     expect((await rejection(redisson.getLock(name).lock())).code).to.equal('WRONG_TYPE')
   })

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { look, readTimeoutKey } from '../kit/read-write/state'
 import { ownServer, waitUntil } from '../kit/servers/index'
@@ -25,16 +26,13 @@ describe('A server that is short of memory, disk or replicas', () => {
     appendonly: true,
     config: ['save 1000000 1000000', `dbfilename ${'x'.repeat(300)}`, 'stop-writes-on-bgsave-error no'],
   })
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
   afterEach(async () => {
     for (const turn of Object.values(SHORTAGES)) await turn(redis, false)
   })
 
-  async function failToSave() {
+  async function failToSave(redis: Redis) {
     if (/rdb_last_bgsave_status:err/.test(await redis.info('persistence'))) return
     await redis.bgsave()
     await waitUntil('the snapshot failed', async () =>
@@ -44,10 +42,7 @@ describe('A server that is short of memory, disk or replicas', () => {
 
   for (const [what, turn] of Object.entries(SHORTAGES))
     describe(what, () => {
-      before(async () => {
-        redis = await openRedis(server.url)
-        await failToSave()
-      })
+      before(async () => await failToSave(await openRedis(server.url)))
 
       it(`A server that is short (${what}) is tried again in the wait, with one event`, async () => {
         const redisson = await createRedisson({ redis: server.url })
@@ -136,7 +131,6 @@ describe('A server that is short of memory, disk or replicas', () => {
 
       it(`A server that is short (${what}) leaves nothing of an acquisition that failed`, async () => {
         const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 300 })
-        const name = uniqueName()
         const rw = redisson.getReadWriteLock(`${name}:rw`)
         const who = { threadId: 1 }
         await rw.writeLock().lock(who)
@@ -163,7 +157,6 @@ describe('A server that is short of memory, disk or replicas', () => {
     const trouble: unknown[] = []
     for (const event of ['lockLost', 'permitLost', 'renewalFailed', 'error'] as const)
       redisson.on(event, (what: unknown) => trouble.push(what))
-    const name = uniqueName()
     const permits = redisson.getPermitExpirableSemaphore(`${name}:permits`)
     const semaphore = redisson.getSemaphore(`${name}:semaphore`)
     const latch = redisson.getCountDownLatch(`${name}:latch`)

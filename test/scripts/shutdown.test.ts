@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { type Redisson, RedissonShutdownError } from '../../src/index'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
 import { Program } from '../kit/program'
@@ -11,11 +11,7 @@ import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
 describe('shutdown()', () => {
-  let redis: Redis
-
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   it('shutdown() rejects waiters and every later call (guarantee 9)', async () => {
     const foreign = new ForeignLock(redis, uniqueName())
@@ -191,7 +187,6 @@ describe('shutdown()', () => {
   })
 
   it('shutdown() lets the process end, though it held a lock (guarantee 9)', async () => {
-    const name = uniqueName()
     const port = String(redis.options.port)
     const program = new Program('hold.ts', port, name, '30000')
     expect(await program.line()).to.equal('held')
@@ -221,7 +216,6 @@ describe('shutdown()', () => {
   })
 
   it('The watchdog alone does not keep the process alive (guarantee 6)', async () => {
-    const name = uniqueName()
     const program = new Program('unref.ts', String(redis.options.port), name)
     expect(await program.line()).to.equal('held')
     expect(await Promise.race([program.exit, sleep(10_000, 'still running')])).to.equal(0)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { type Clock, systemClock } from '../../src/util/clock'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { ownServer, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
@@ -27,11 +27,8 @@ class PingClock implements Clock {
 
 describe('A call that its caller has given up', () => {
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
   afterEach(() => server.resume())
 
   it('A silent connection is cut though its call was given up, and the grant is released', async () => {

@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
 describe('a server out of reach', () => {
-  let redis: Redis
   let proxy: TcpProxy
 
+  redisAndName()
   beforeEach(async () => {
-    redis = await openRedis()
     proxy = await openProxy(await sharedStandalone())
   })
 

@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { TimeUnit } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { FastClock } from '../kit/fast-clock'
 import { leftIn } from '../kit/left-in'
 import { expectHandledRejections, stillPending } from '../kit/observing'
@@ -17,12 +17,9 @@ import { latch as newGate, tapped } from '../kit/tapped-transport'
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
 
 describe('A latch', () => {
-  let redis: Redis
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   async function newLatch() {
     const redisson = await createRedisson()
@@ -112,7 +109,6 @@ describe('A latch', () => {
     const scripts = new SentScripts()
     const clock = new FastClock(20)
     const redisson = await createRedisson({}, { clock, transport: scripts.transport })
-    const name = uniqueName('latch')
     const latch = redisson.getCountDownLatch(name)
     await latch.trySetCount(1)
     const begun = clock.now()
@@ -159,7 +155,6 @@ describe('A latch', () => {
       return answer
     })
     const redisson = await createRedisson({}, { transport })
-    const name = uniqueName('latch')
     const latch = redisson.getCountDownLatch(name)
     await latch.getCount()
     const first = latch.await()
@@ -243,7 +238,6 @@ describe('A latch', () => {
   it('A latch is counted down once by each call though its reply is lost, and set once (L3)', async () => {
     const proxy = await openProxy(await defaultServer())
     const redisson = await createRedisson({ redis: proxy.url })
-    const name = uniqueName('latch')
     const latch = redisson.getCountDownLatch(name)
     // The scripts must be known: the reply that is lost is to be theirs.
     await latch.trySetCount(1)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { script } from '../../src/scripts/script'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
@@ -9,18 +9,13 @@ import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 
 describe('A latch whose client could not reach the server', () => {
-  let redis: Redis
-
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   for (const isApplied of [true, false])
     it(`A countDown not sent, though it was ${isApplied ? '' : 'not '}applied, is retried and counts once`, async () => {
       const proxy = await openProxy(await defaultServer())
       const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300 })
       redisson.on('error', () => {})
-      const name = uniqueName('latch')
       const latch = redisson.getCountDownLatch(name)
       await latch.trySetCount(3)
       await latch.countDown()
@@ -54,7 +49,6 @@ describe('A latch whose client could not reach the server', () => {
       const clock = new JumpingClock()
       const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300, clock })
       redisson.on('error', () => {})
-      const name = uniqueName('latch')
       const latch = redisson.getCountDownLatch(name)
       await latch.trySetCount(3)
       await latch.countDown()
@@ -77,7 +71,6 @@ describe('A latch whose client could not reach the server', () => {
     const clock = new JumpingClock()
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300, clock })
     redisson.on('error', () => {})
-    const name = uniqueName('latch')
     const latch = redisson.getCountDownLatch(name)
     await latch.trySetCount(3)
     proxy.refuse()
@@ -98,7 +91,6 @@ describe('A latch whose client could not reach the server', () => {
     const clock = new JumpingClock()
     const redisson = await createRedisson({ redis: proxy.url }, { clock })
     redisson.on('error', () => {})
-    const name = uniqueName('latch')
     const latch = redisson.getCountDownLatch(name)
     await latch.trySetCount(3)
     await latch.countDown()

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { ClientInternals } from '../../src/client/client-internals'
 import { PermitNotHeldError, type RedissonOptions, TimeUnit } from '../../src/index'
 import { type Clock, systemClock } from '../../src/util/clock'
 import { anyHandleSuite } from '../contract/any-handle'
 import { permitHandles } from '../contract/handles'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { leftIn } from '../kit/left-in'
 import { expectHandledRejections, stillPending } from '../kit/observing'
 import { Program } from '../kit/program'
@@ -23,12 +23,9 @@ const NEVER = 922337203685477
 anyHandleSuite(permitHandles)
 
 describe('A semaphore whose permits expire', () => {
-  let redis: Redis
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   async function newSemaphore(
     permits: number,

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { RateNotSetError, RateType, type Redisson, type RRateLimiter, TimeUnit } from '../../src/index'
 import { grantOf } from '../contract/waitables'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { leftIn } from '../kit/left-in'
 import { expectHandledRejections } from '../kit/observing'
@@ -13,12 +13,9 @@ import { ScriptCounter, type ScriptSent, tapped } from '../kit/tapped-transport'
 const LONG = 60_000
 
 describe('A rate limiter', () => {
-  let redis: Redis
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   async function newLimiter(rate: number, interval: number, redisson?: Redisson) {
     redisson ??= await createRedisson()
@@ -62,7 +59,6 @@ describe('A rate limiter', () => {
 
   it('A limit for each client counts for one client alone', async () => {
     const [one, other] = await Promise.all([createRedisson(), createRedisson()])
-    const name = uniqueName('limiter')
     const [mine, theirs] = [one.getRateLimiter(name), other.getRateLimiter(name)]
     await mine.trySetRate(RateType.PER_CLIENT, 1, LONG)
     expect(await mine.tryAcquire()).to.equal(true)

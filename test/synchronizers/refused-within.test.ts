@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
@@ -88,11 +88,8 @@ const CHANGES: readonly Change[] = [
 
 describe('A refusal in the middle of a script of a semaphore or a latch', () => {
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   const setUser = (...rules: string[]) =>
     redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '~*', '&*', '+@all', ...rules)
@@ -175,7 +172,6 @@ describe('A refusal in the middle of a script of a semaphore or a latch', () => 
       it(`A given-up acquisition loses and makes no permit, without ${[command, ...others].join(', ')} (V121)`, async () => {
         const redisson = await connected()
         const rights = [command, ...others].map((each) => `-${each}`)
-        const name = uniqueName('semaphore')
         const semaphore = redisson.getSemaphore(name)
         await semaphore.trySetPermits(5)
         const given = new AbortController()

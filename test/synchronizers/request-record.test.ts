@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import type { Redisson } from '../../src/index'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { script } from '../../src/scripts/script'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
@@ -12,13 +11,7 @@ import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
 describe('The request record of objects without owners', () => {
-  let redis: Redis
-  let redisson: Redisson
-
-  beforeEach(async () => {
-    redis = await openRedis()
-    redisson = await createRedisson()
-  })
+  clientAndRedis()
 
   const kept = (name: string) => redis.hlen(`rlock_requests:{${name}}:${redisson.getId()}`)
 
@@ -130,7 +123,6 @@ describe('The request record of objects without owners', () => {
       if (sent.name.startsWith('semaphore/') && !sent.bySource) copies.push(sent.pass)
       return sent.pass()
     })
-    const name = uniqueName('semaphore')
     const semaphore = (await createRedisson({}, { transport })).getSemaphore(name)
     await semaphore.trySetPermits(5)
     await semaphore.acquire(2)
@@ -149,7 +141,6 @@ describe('The request record of objects without owners', () => {
       return sent.pass()
     })
     const client = await createRedisson({}, { transport })
-    const name = uniqueName('semaphore')
     const semaphore = client.getSemaphore(name)
     await semaphore.trySetPermits(1)
     const abort = new AbortController()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { ownServer, waitUntil } from '../kit/servers/index'
@@ -10,11 +10,8 @@ import { tapped } from '../kit/tapped-transport'
 
 describe('Fair locks, token locks, semaphores and latches of a user with few rights', () => {
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   async function asUser(...rules: string[]): Promise<{ redisson: Redisson; errors: Error[] }> {
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', ...rules)
@@ -32,7 +29,6 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
 
   it('Where messages are refused, permits come back, waiters enter, and an error says so', async () => {
     const { redisson, errors } = await asUser('~*', 'resetchannels', '&redisson_lock__channel:*')
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await redis.set(name, 0)
     const waiting = semaphore.acquire()
@@ -94,7 +90,6 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
   it('Where messages are refused, fair and token locks are free; one error says why', async () => {
     // The waiters of a fair lock have channels of their own below that of the lock.
     const { redisson, errors } = await asUser('~*', 'resetchannels', '&redisson_lock__channel:{*}')
-    const name = uniqueName('fair')
     const fair = redisson.getFairLock(name)
     const token = redisson.getTokenLock(uniqueName('token'))
     for (let times = 0; times < 2; times++) {
@@ -115,7 +110,6 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
 
   it('What withPermits could not release is released once when the right is back', async () => {
     const { redisson } = await asUser('~*', '&*')
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(2)
     const losesRights = () => redis.call('ACL', 'SETUSER', 'app', '-eval', '-evalsha')
@@ -142,7 +136,6 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
       { redis: server.url.replace('redis://', 'redis://app:pw@') },
       { transport },
     )
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(2)
     const latchName = uniqueName('latch')
@@ -167,7 +160,6 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
 
   it('A user without the right to change the count takes, gets and loses no permit (S2)', async () => {
     const { redisson } = await asUser('~*', '&*', '-decrby', '-incrby')
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await redis.set(name, 3)
     for (let round = 0; round < 3; round++)
@@ -182,7 +174,6 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
   })
 
   it('A user without the right to the record of requests learns which keys it needs', async () => {
-    const name = uniqueName('semaphore')
     const { redisson } = await asUser(`~${name}`, '&*')
     const error = await rejection(redisson.getSemaphore(name).trySetPermits(1))
     expect(error).to.be.instanceOf(RedisRefusedError)

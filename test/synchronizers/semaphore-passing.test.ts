@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { RSemaphore } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { leftIn } from '../kit/left-in'
 import { deferred, expectHandledRejections, stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
@@ -10,12 +10,9 @@ import { asleep } from '../kit/sleepers'
 import { ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('Permits that go from one caller to the next of the same client', () => {
-  let redis: Redis
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   /** So many callers take so many sections each, one after the other. */
   async function sections(callers: number, rounds: number, section: (caller: number) => Promise<void>) {
@@ -60,7 +57,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
 
   it('Another client that waits has permits in between, however hot the semaphore is here', async () => {
     const [hot, other] = await Promise.all([createRedisson(), createRedisson()])
-    const name = uniqueName('semaphore')
     await hot.getSemaphore(name).trySetPermits(2)
     let isOver = false
     let sinceOther = 0
@@ -108,7 +104,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
 
   it('A permit that is passed on in the moment of shutdown() is not lost (S3)', async () => {
     const watching = await createRedisson()
-    const name = uniqueName('semaphore')
     const free = watching.getSemaphore(name)
     await free.trySetPermits(1)
     const redisson = await createRedisson()
@@ -136,7 +131,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
 
   it('shutdown() waits for withPermits() as for a hold, and loses none of its permits (V45)', async () => {
     const redisson = await createRedisson()
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(2)
     const done = deferred<string>()
@@ -173,7 +167,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
 
   it('addPermits() with a negative number takes effect though permits are passed on', async () => {
     const [hot, other] = await Promise.all([createRedisson(), createRedisson()])
-    const name = uniqueName('semaphore')
     await hot.getSemaphore(name).trySetPermits(20)
     let entered = 0
     const abort = new AbortController()
@@ -216,7 +209,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
 
   it('Thousands of waiters that leave at once do not stop the event loop', async () => {
     const redisson = await createRedisson()
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(0)
     const abort = new AbortController()

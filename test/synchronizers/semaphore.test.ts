@@ -1,9 +1,9 @@
 import { getEventListeners, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { type Redisson, TimeUnit } from '../../src/index'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { FastClock } from '../kit/fast-clock'
 import { leftIn } from '../kit/left-in'
 import { deferred, expectHandledRejections, stillPending } from '../kit/observing'
@@ -16,12 +16,9 @@ import { latch, tapped } from '../kit/tapped-transport'
 const channelOf = (name: string) => `redisson_sc:{${name}}`
 
 describe('A semaphore', () => {
-  let redis: Redis
   expectHandledRejections()
 
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   async function newSemaphore(permits: number, redisson?: Redisson) {
     redisson ??= await createRedisson()

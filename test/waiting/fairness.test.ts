@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { startCallersProcess } from '../kit/contention/callers-process'
+import { redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { internalsOf } from '../kit/internals'
 import { stillPending } from '../kit/observing'
@@ -120,14 +120,13 @@ describe('Each process gets its share of a contended lock', () => {
 
 describe('A client that does not wait', () => {
   const server = ownServer()
-  let redis: Redis
   let clock: VirtualClock
   let redisson: Redisson
 
   // Commands are counted here, so no other client may send any.
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     clock = new VirtualClock()
     clock.advance(1_000)
     // Its time stands still, so that no subscription ends because it is old.

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
@@ -10,13 +10,10 @@ const LEASE = 60_000
 
 describe('the waiters of one process', () => {
   const server = ownServer()
-  let redis: Redis
 
   // Commands are counted here, so no other client may send any.
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   async function foreignLock() {
     const foreign = new ForeignLock(redis, uniqueName())

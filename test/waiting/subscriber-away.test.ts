@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
@@ -10,13 +10,10 @@ const PROMPTLY = 5_000
 
 describe('waiting while messages cannot arrive', () => {
   const server = ownServer()
-  let redis: Redis
 
   // Connections are killed and users changed here, so the server is ours alone.
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   async function foreignLock() {
     const foreign = new ForeignLock(redis, uniqueName())
@@ -44,7 +41,6 @@ describe('waiting while messages cannot arrive', () => {
 
   it('A PUBLISH that the server refuses fails no release, and local waiters wake (guarantee 8)', async () => {
     await redis.call('ACL', 'SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-publish')
-    const name = uniqueName()
     const redisson = await createRedisson({ redis: server.url.replace('redis://', 'redis://mute:secret@') })
     const lock = redisson.getLock(name)
     const hold = await lock.acquire()

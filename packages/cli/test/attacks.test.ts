@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { rlock, start } from './cli'
 
@@ -20,11 +20,8 @@ const EVIL = [
 describe('The command rlock and data that attacks it', function () {
   this.timeout(60_000)
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
   afterEach(async () => (await openRedis(server.url)).flushall())
 
   const run = (...args: string[]) => rlock([...args, '--redis', server.url])
@@ -71,7 +68,6 @@ describe('The command rlock and data that attacks it', function () {
         'redisson_lock__channel:{\u001b[2J}',
       ])
         await redis.publish(channel, text)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     await waitUntil('it reads on', () => watching.out.includes(name))
     watching.child.kill('SIGINT')

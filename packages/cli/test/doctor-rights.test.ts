@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { luaSources } from 'rlock/internal'
-import { openRedis } from '../../../test/kit/clients'
 import { examples } from '../../../test/kit/docs/pages'
+import { redis, redisAndName } from '../../../test/kit/each-test'
 import { freshCluster, needs, ownServer, withClient } from '../../../test/kit/servers/index'
 import { Connection } from '../src/connection'
 import { commandsOf } from '../src/doctor/needs'
@@ -19,11 +18,8 @@ const NOT_CHECKED =
 describe('rlock doctor and the rights of a user', function () {
   this.timeout(60_000)
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   const setUser = (...words: string[]) => redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', ...words)
   const doctor = async (...args: string[]) => {

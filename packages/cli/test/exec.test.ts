@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { freshName, name } from '../../../test/kit/each-test'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../test/kit/servers/left-behind'
 import { hasTerminal, onTerminal, rlock, start } from './cli'
@@ -18,6 +19,8 @@ const PATIENT = [
 const STUBBORN = ['sh', '-c', 'trap "" TERM; echo "started $$"; while :; do sleep 0.05; done']
 
 describe('rlock exec', function () {
+  freshName()
+
   this.timeout(60_000)
   let url: string
   let folder: string
@@ -42,7 +45,6 @@ describe('rlock exec', function () {
   }
 
   it('rlock exec runs the command while the lock is held, and ends with its exit code', async () => {
-    const name = uniqueName()
     const redis = await openRedis(url)
     const run = await begin(name, [], ['sh', '-c', 'echo "$RLOCK_NAME"; read -r line; exit 42'])
     await waitUntil('the command runs', () => run.out !== '')
@@ -86,7 +88,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec sends SIGTERM when the lock is lost, and ends with 76', async () => {
-    const name = uniqueName()
     const path = file()
     const run = await begin(name, ['--lease', '1s'], [...PATIENT, path])
     expect((await run.ended).code).to.equal(76)
@@ -95,7 +96,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec sends SIGKILL after --grace to a command that ignores SIGTERM', async () => {
-    const name = uniqueName()
     const started = performance.now()
     const { code } = await exec(name, ['--lease', '500ms', '--grace', '200ms'], STUBBORN)
     expect(code).to.equal(76)
@@ -103,7 +103,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec passes signals on to the command, and the lock is free when the command is gone', async () => {
-    const name = uniqueName()
     const run = await begin(
       name,
       [],
@@ -116,7 +115,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec ends with 128 + n where signal n ended the command, also kill -9', async () => {
-    const name = uniqueName()
     const run = await begin(name, [], STUBBORN)
     await waitUntil('the command runs', () => run.out !== '')
     process.kill(Number(/\d+/.exec(run.out)![0]), 'SIGKILL')
@@ -139,7 +137,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec that is killed takes its command along, and its lock ends with the lease', async () => {
-    const name = uniqueName()
     const run = await begin(name, ['--grace', '100ms'], STUBBORN)
     await waitUntil('the command runs', () => run.out !== '')
     const pid = Number(/\d+/.exec(run.out)![0])
@@ -281,7 +278,6 @@ describe('rlock exec', function () {
 
   it('rlock exec that is interrupted on a terminal ends with its command, and leaves no lock', async function () {
     if (!hasTerminal()) this.skip()
-    const name = uniqueName()
     const terminal = await onTerminal([
       'exec',
       name,
@@ -299,7 +295,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec sends SIGTERM when its lock is freed by force, and ends with 76', async () => {
-    const name = uniqueName()
     const path = file()
     // The next renewal finds that it is gone: after 10 s at the latest.
     const run = await begin(name, [], [...PATIENT, path])
@@ -320,7 +315,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec --fenced puts a token into RLOCK_TOKEN that rises from run to run', async () => {
-    const name = uniqueName()
     const token = async () => Number((await exec(name, ['--fenced'], ['sh', '-c', 'echo $RLOCK_TOKEN'])).out)
     const first = await token()
     expect(first).to.equal(1)
@@ -328,7 +322,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec --read runs several commands at once, and excludes a writer', async () => {
-    const name = uniqueName()
     const runs = await Promise.all(
       [1, 2].map(() => begin(name, ['--read'], ['sh', '-c', 'echo in; read -r line'])),
     )
@@ -341,7 +334,6 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec --permits N runs N commands at once', async () => {
-    const name = uniqueName()
     const options = ['--permits', '2', '--wait', '0s']
     const runs = await Promise.all(
       [1, 2].map(() => begin(name, options, ['sh', '-c', 'echo in; read -r line'])),
@@ -367,21 +359,18 @@ describe('rlock exec', function () {
   })
 
   it('rlock exec --at-least runs a command once a tick on many hosts', async () => {
-    const name = uniqueName()
     const runs = await Promise.all([1, 2, 3].map(() => exec(name, ['--at-least', '20s'], ['echo', 'ran'])))
     expect(runs.map(({ code }) => code).sort()).to.deep.equal([0, 75, 75])
     expect(runs.map(({ out }) => out).join('')).to.equal('ran\n')
   })
 
   it('rlock exec ends with 127 for a command that is not there, and leaves no lock', async () => {
-    const name = uniqueName()
     expect((await exec(name, [], [join(folder, 'nonsense')])).code).to.equal(127)
     expect(await (await openRedis(url)).exists(name)).to.equal(0)
   })
 
   it('rlock exec ends with 126 if the command cannot start, and leaves no lock (V109)', async () => {
     const redis = await openRedis(url)
-    const name = uniqueName()
     const preload = join(folder, 'much.cjs')
     writeFileSync(preload, `for (let at = 0; at < 60; at++) process.env['many' + at] = 'x'.repeat(100000)`)
     const { code } = await rlock(['exec', name, '--redis', url, '--lease', '1h', '--', 'true'], {

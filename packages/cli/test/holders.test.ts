@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { readTimeoutParts } from 'rlock/internal'
-import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson } from '../../../test/kit/clients'
+import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { ownServer } from '../../../test/kit/servers/index'
 import { mends } from '../src/doctor/check'
 import { rlock } from './cli'
@@ -12,10 +12,9 @@ const owner = (at: number) => `${JAVA}:${at}`
 describe('The command rlock and many holders', function () {
   this.timeout(60_000)
   const server = ownServer()
-  let redis: Redis
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     await redis.flushall()
   })
 
@@ -33,7 +32,6 @@ describe('The command rlock and many holders', function () {
   }
 
   it('rlock lists 800 readers, frees the one that --owner names, and then all of them', async () => {
-    const name = uniqueName()
     await read(name, 800)
     for (const [listed] of [(await run('ls', name)).json, [(await run('show', name)).json[0].object]]) {
       expect([listed.kind, listed.mode, listed.moreHolders]).to.deep.equal(['read-write', 'read', 0])
@@ -47,7 +45,6 @@ describe('The command rlock and many holders', function () {
   })
 
   it('rlock says aloud how many holders it does not list, and still frees one of those', async () => {
-    const name = uniqueName()
     await read(name, 10_700)
     const [{ holders, moreHolders }] = (await run('ls', name)).json
     expect(moreHolders).to.be.within(1, 700)

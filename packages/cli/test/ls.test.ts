@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { freshName, name } from '../../../test/kit/each-test'
 import { openProxy } from '../../../test/kit/proxies'
 import {
   sharedCluster,
@@ -17,6 +18,8 @@ import { rlock, start } from './cli'
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 
 describe('rlock ls', function () {
+  freshName()
+
   this.timeout(60_000)
   let url: string
   let stop: () => Promise<unknown>
@@ -33,7 +36,6 @@ describe('rlock ls', function () {
 
   it('rlock ls shows a lock of Java with its owner, count and TTL, and what is not known as null', async () => {
     const redis = await openRedis(url)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:42`, 2)
     await redis.pexpire(name, 20_000)
     const { json, code } = await ls()
@@ -103,7 +105,6 @@ describe('rlock ls', function () {
   it('rlock ls shows the host of a holder, and how many processes listen', async () => {
     const holder = await createRedisson({ redis: url })
     const waiter = await createRedisson({ redis: url })
-    const name = uniqueName()
     const hold = await holder.getLock(name).acquire()
     const waiting = waiter.getLock(name).acquire()
     await waitUntil('the waiter listens', async () => (await ls()).json[0]?.waiting.processes === 1)
@@ -115,7 +116,6 @@ describe('rlock ls', function () {
 
   it('rlock ls shows the places of a fair lock', async () => {
     const client = await createRedisson({ redis: url })
-    const name = uniqueName()
     const hold = await client.getFairLock(name).acquire()
     const waiting = client.getFairLock(name).acquire()
     await waitUntil('the place is taken', async () => (await ls()).json[0]?.waiting.queue === 1)
@@ -126,7 +126,6 @@ describe('rlock ls', function () {
 
   it('rlock ls shows a token lock without its token', async () => {
     const redis = await openRedis(url)
-    const name = uniqueName()
     await redis.set(name, 'the-secret-token', 'PX', 20_000)
     const { json, out } = await ls(name, '--kind', 'token')
     expect(json[0].holders[0].owner).to.match(/^sha1:[0-9a-f]{40}$/)
@@ -255,7 +254,6 @@ describe('rlock ls', function () {
     const redis = await openRedis(url)
     const run = await start(['ls', '--redis', url, '--watch'])
     await waitUntil('the first table', () => run.out.includes('no locks found'))
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     await waitUntil('the lock is shown', () => run.out.includes(name))
     run.child.kill('SIGINT')
@@ -264,7 +262,6 @@ describe('rlock ls', function () {
 
   it('rlock ls says what a user without rights cannot see', async () => {
     const redis = await openRedis(url)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     await redis.call(
       'ACL',
@@ -306,7 +303,6 @@ describe('rlock ls', function () {
 
   it('rlock ls reads 1,000,000 foreign keys in slices of less than 5 ms on the server', async () => {
     const redis = await openRedis(url)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     for (let at = 0; at < 1_000_000; at += 10_000)
       await redis.mset(...[...Array(10_000).keys()].flatMap((key) => [`foreign:${at + key}`, key]))

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Redisson } from 'rlock'
-import { createRedisson, openRedis } from '../../../test/kit/clients'
+import { createRedisson } from '../../../test/kit/clients'
 import { examples } from '../../../test/kit/docs/pages'
+import { redis, redisAndName } from '../../../test/kit/each-test'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { rlock, start } from './cli'
 
@@ -30,10 +30,9 @@ async function holdAll(client: Redisson): Promise<string[]> {
 describe('rlock and the user for operators of docs/operations/security.md', function () {
   this.timeout(60_000)
   const server = ownServer()
-  let redis: Redis
 
+  redisAndName('test', { server })
   beforeEach(async () => {
-    redis = await openRedis(server.url)
     await redis.flushall()
     await redis.call('ACL', 'SETUSER', 'operator', 'reset', 'on', '>pw', ...TO_LOOK!)
     await redis.call('ACL', 'LOG', 'RESET')

@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { freshName, name } from '../../../test/kit/each-test'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { hasTerminal, onTerminal, rlock } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 
 describe('rlock unlock', function () {
+  freshName()
+
   this.timeout(60_000)
   const server = ownServer()
 
@@ -39,7 +42,6 @@ describe('rlock unlock', function () {
   ][])
     it(`rlock unlock frees a ${kind} lock and wakes its waiter`, async () => {
       const [holder, waiter] = [await create(), await create()]
-      const name = uniqueName()
       await lockOf(holder, name).acquire()
       const side = kind === 'read' ? waiter.getReadWriteLock(name).writeLock() : lockOf(waiter, name)
       const waiting = side.acquire()
@@ -55,7 +57,6 @@ describe('rlock unlock', function () {
 
   it('rlock unlock frees only the holder that --owner names, of several readers only that one', async () => {
     const [one, two] = [await create(), await create()]
-    const name = uniqueName()
     const first = await one.getReadWriteLock(name).readLock().acquire()
     const second = await two.getReadWriteLock(name).readLock().acquire()
     expect((await unlock(name, '--owner', `${JAVA}:7`)).code).to.equal(1)
@@ -67,7 +68,6 @@ describe('rlock unlock', function () {
   })
 
   it('rlock unlock ends with 1 for a lock that is free, and with 2 without a terminal and --yes', async () => {
-    const name = uniqueName()
     expect((await unlock(name)).code).to.equal(1)
     expect((await rlock(['unlock', name, '--redis', server.url])).code).to.equal(2)
     expect((await rlock(['unlock', '--redis', server.url, '--yes'])).code).to.equal(2)
@@ -79,7 +79,6 @@ describe('rlock unlock', function () {
 
   it('rlock unlock asks on a terminal, and frees nothing that changed hands meanwhile', async function () {
     if (!hasTerminal()) this.skip()
-    const name = uniqueName()
     const redis = await openRedis(server.url)
     const ask = async (answer: string, meanwhile: () => Promise<unknown>) => {
       await redis.del(name)
@@ -103,7 +102,6 @@ describe('rlock unlock', function () {
 
   it('rlock unlock frees one permit that --owner names and wakes its waiter', async () => {
     const [holder, waiter] = [await create(), await create()]
-    const name = uniqueName()
     const semaphore = holder.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(2)
     const [first, second] = [

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, uniqueName } from '../../../test/kit/clients'
+import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { Program } from '../../../test/kit/program'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { parseSubkeys } from '../src/notifications'
@@ -12,11 +12,8 @@ const RLOCK = '0b6d2a3e-1111-8222-8333-944444444444'
 describe('rlock watch', function () {
   this.timeout(60_000)
   const server = ownServer()
-  let redis: Redis
 
-  beforeEach(async () => {
-    redis = await openRedis(server.url)
-  })
+  redisAndName('test', { server })
 
   const watch = async (...args: string[]) => {
     const run = await start(['watch', '--redis', server.url, '--json', ...args])
@@ -35,7 +32,6 @@ describe('rlock watch', function () {
   it('rlock watch --enable-notifications shows what Java does, and puts the setting back', async () => {
     const before = await flags()
     const run = await watch('--enable-notifications')
-    const name = uniqueName()
     await redis.hincrby(name, `${JAVA}:1`, 1)
     await untilSeen(run, 'acquired', name)
     await redis.hincrby(name, `${JAVA}:1`, 1)
@@ -99,7 +95,6 @@ describe('rlock watch', function () {
       await createRedisson({ redis: server.url }),
       await createRedisson({ redis: server.url }),
     ]
-    const name = uniqueName()
     const run = await watch('--enable-notifications')
     const first = await one.getReadWriteLock(name).readLock().acquire()
     const second = await other.getReadWriteLock(name).readLock().acquire()
@@ -120,7 +115,6 @@ describe('rlock watch', function () {
 
   it('rlock watch calls no lock of Java lost that went silently: it may have been fair', async () => {
     const run = await watch('--enable-notifications')
-    const name = uniqueName()
     await redis.hincrby(name, `${JAVA}:1`, 1)
     await untilSeen(run, 'acquired', name)
     await redis.del(name)
@@ -148,7 +142,6 @@ describe('rlock watch', function () {
   it('rlock watch shows holds shorter than a look where the server tells fields (8.8)', async () => {
     // What Redis 8.8 and later publish, sent by hand: the channel and the text are the same on every server.
     const run = await watch()
-    const name = uniqueName()
     const owner = `${JAVA}:7`
     const text = `${name.length}:${name}|${owner.length}:${owner}`
     await redis.publish('__subkeyevent@0__:hincrby', text)

@@ -5,8 +5,8 @@ import { inspect } from 'node:util'
 import { context, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { expect } from 'chai'
-import type { Redisson } from 'rlock'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { closeAll, createRedisson, openRedis, rejection } from '../../../test/kit/clients'
+import { clientAndRedis, lock, name, redisson } from '../../../test/kit/each-test'
 import { Program } from '../../../test/kit/program'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { type Tap, tapped } from '../../../test/kit/tapped-transport'
@@ -19,8 +19,6 @@ const CHANNELS = ['acquire:start', 'acquire:asyncEnd', 'hold:start', 'hold:async
 
 describe('@rlock/opentelemetry', () => {
   let recorder: Recorder
-  let redisson: Redisson
-  let name: string
   let instrumentation: Instrumentation
   /** By other tests of this process: an example of a page subscribes for as long as its process lives. */
   let subscribedBefore: string[]
@@ -28,10 +26,9 @@ describe('@rlock/opentelemetry', () => {
   before(() => {
     subscribedBefore = subscribed()
   })
-  beforeEach(async () => {
+  clientAndRedis('telemetry')
+  beforeEach(() => {
     recorder = new Recorder()
-    redisson = await createRedisson()
-    name = uniqueName('telemetry')
     start()
   })
   afterEach(async () => {
@@ -170,7 +167,6 @@ describe('@rlock/opentelemetry', () => {
   })
 
   it('A loss is counted by its reason, and ends the span of the hold with an error', async () => {
-    const lock = redisson.getLock(name)
     await lock.lock()
     await lock.forceUnlock()
     expect(await seriesOf('lock.client.losses')).to.deep.equal([
@@ -216,7 +212,6 @@ describe('@rlock/opentelemetry', () => {
 
   it('With lockNames, spans have the name and the error, and metrics still have no name', async () => {
     start({ lockNames: true })
-    const lock = redisson.getLock(name)
     await lock.lock()
     await lock.forceUnlock()
     const [hold] = recorder.spansOf('lock.hold')

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { type Redisson, WrongTypeError } from 'rlock'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, rejection, timed } from '../../../test/kit/clients'
+import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { ForeignLock } from '../../../test/kit/foreign-lock'
 import { leftIn } from '../../../test/kit/left-in'
 import { openProxy } from '../../../test/kit/proxies'
@@ -13,13 +13,7 @@ import { defaultServer, NO_USERS, skipInMemory } from '../../../test/kit/stand-i
 import { type Election, elect, type Leader } from '../src/index'
 
 describe('elect', () => {
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redis = await openRedis()
-    name = uniqueName('election')
-  })
+  redisAndName('election')
 
   const isLeader = (election: Election) => waitUntil('it leads', () => election.isLeader, 5_000, 1)
 

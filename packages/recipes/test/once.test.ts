@@ -1,11 +1,11 @@
 import { once as event } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
-import { LockLostError, type Redisson, RedisUnavailableError, WrongTypeError } from 'rlock'
+import { LockLostError, RedisUnavailableError, WrongTypeError } from 'rlock'
 import type { Waitable } from '../../../test/contract/waitables'
 import { waitingSuite } from '../../../test/contract/waiting'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { clientAndRedis, redis, redisson } from '../../../test/kit/each-test'
 import { internalsOf } from '../../../test/kit/internals'
 import { leftIn } from '../../../test/kit/left-in'
 import { Program } from '../../../test/kit/program'
@@ -44,13 +44,10 @@ const oneRun: Waitable = {
 waitingSuite(oneRun)
 
 describe('once', () => {
-  let redisson: Redisson
-  let redis: Redis
   let key: string
 
-  beforeEach(async () => {
-    redisson = await createRedisson({ lockWatchdogTimeout: LEASE })
-    redis = await openRedis()
+  clientAndRedis('test', { lockWatchdogTimeout: LEASE })
+  beforeEach(() => {
     key = uniqueName('once')
   })
 

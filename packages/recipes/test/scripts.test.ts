@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import { createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { redis, redisAndName } from '../../../test/kit/each-test'
 import { freshServer, waitUntil } from '../../../test/kit/servers/index'
 import { NO_PROCESS, skipInMemory } from '../../../test/kit/stand-in'
 import { once, takeSlot } from '../src/index'
@@ -57,10 +57,7 @@ const CASES: Record<keyof typeof luaSources, Case> = {
 const RELEASES = ['slots/release', 'once/release']
 
 describe('A script of the recipes', () => {
-  let redis: Redis
-  beforeEach(async () => {
-    redis = await openRedis()
-  })
+  redisAndName()
 
   async function prepared(name: keyof typeof luaSources) {
     const { given = () => [], keys = (k) => [k], args } = CASES[name]

@@ -2,7 +2,6 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import {
   IllegalMonitorStateError,
   LockLostError,
@@ -12,7 +11,8 @@ import {
 } from 'rlock'
 import type { Waitable } from '../../../test/contract/waitables'
 import { waitingSuite } from '../../../test/contract/waiting'
-import { createRedisson, openRedis, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../../../test/kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../../../test/kit/each-test'
 import { internalsOf } from '../../../test/kit/internals'
 import { leftIn } from '../../../test/kit/left-in'
 import { Program } from '../../../test/kit/program'
@@ -48,15 +48,7 @@ const oneSlot: Waitable = {
 waitingSuite(oneSlot)
 
 describe('takeSlot', () => {
-  let redisson: Redisson
-  let redis: Redis
-  let name: string
-
-  beforeEach(async () => {
-    redisson = await createRedisson({ lockWatchdogTimeout: LEASE })
-    redis = await openRedis()
-    name = uniqueName('slots')
-  })
+  clientAndRedis('slots', { lockWatchdogTimeout: LEASE })
 
   const indexes = (slots: readonly Slot[]) => slots.map(({ index }) => index)
 

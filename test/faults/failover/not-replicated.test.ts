@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import type { RLock } from '../../../src/engine/rlock'
 import type { Redisson, TokenLock } from '../../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
+import { freshName, name } from '../../kit/each-test'
 import { ownerOf } from '../../kit/observing'
 import { type Address, ownCluster, waitUntil, withClient } from '../../kit/servers/index'
 import { setUpSilentReplicas } from './silent-replicas'
@@ -23,6 +24,7 @@ const OTHERS: Record<string, (redisson: Redisson, name: string) => TokenLock> = 
 const keysOf = (name: string) => (client: Redis) => client.keys(`*${name}*`)
 
 describe('Replicas that do not acknowledge', () => {
+  freshName()
   const servers = setUpSilentReplicas(SYNC)
   const { pause, resume, connected } = servers
   const isFree = (name: string) =>
@@ -31,7 +33,6 @@ describe('Replicas that do not acknowledge', () => {
   for (const [kind, lockOf] of Object.entries({ ...REENTRANT, ...OTHERS }))
     it(`Missing replicas fail ${kind} after three tries, until they are back (D4)`, async () => {
       const redisson = await connected()
-      const name = uniqueName()
       const lock = lockOf(redisson, name)
       await lock.withLock(() => {})
       await pause()
@@ -52,7 +53,6 @@ describe('Replicas that do not acknowledge', () => {
     it(`Unacknowledged re-entry of ${kind}: its count is released, the hold stands`, async () => {
       const redisson = await connected()
       const { redis } = servers
-      const name = uniqueName()
       const lock = lockOf(redisson, name)
       await redisson.run(async () => {
         await lock.lock(60_000)
@@ -77,7 +77,6 @@ describe('Replicas that do not acknowledge', () => {
     const errors: Error[] = []
     redisson.on('error', (error) => errors.push(error))
     const { redis } = servers
-    const name = uniqueName('fenced')
     const lock = redisson.getFencedLock(name)
     expect(await lock.withLock(({ token }) => token)).to.equal(1)
     await pause()
@@ -91,7 +90,6 @@ describe('Replicas that do not acknowledge', () => {
   })
 
   it('Clients that take turns with leases below the replica wait fail after three tries (V193)', async () => {
-    const name = uniqueName('fair')
     const locks = [await connected(), await connected()].map((redisson) => redisson.getFairLock(name))
     for (const lock of locks) await lock.withLock(() => {})
     await pause()
@@ -131,7 +129,6 @@ describe('Replicas that do not acknowledge', () => {
   it('A lock held by another client answers "held" although no replica acknowledges', async () => {
     const holder = await connected()
     const other = await connected()
-    const name = uniqueName()
     const hold = await holder.getLock(name).acquire()
     await pause()
     expect(await other.getLock(name).tryLock()).to.equal(false)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../../kit/clients'
+import { freshName, name } from '../../kit/each-test'
 import { internalsOf } from '../../kit/internals'
 import { JumpingClock } from '../../kit/jumping-clock'
 import { waitUntil } from '../../kit/servers/index'
@@ -9,6 +10,7 @@ import { setUpSilentReplicas } from './silent-replicas'
 const SYNC = 300
 
 describe('Semaphores and latches, and replicas that do not acknowledge', () => {
+  freshName()
   const servers = setUpSilentReplicas(SYNC)
   const { pause, resume, connected } = servers
   const failWait = () =>
@@ -22,7 +24,6 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
   it("A semaphore's acquisition that no replica has is released once, granted later (S10)", async () => {
     const redisson = await connected()
     const { redis } = servers
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(5)
     await semaphore.withPermits(() => {})
@@ -45,7 +46,6 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
   it('A permit that no replica has is released, and granted once they are back (S10)', async () => {
     const redisson = await connected()
     const { redis } = servers
-    const name = uniqueName('permits')
     const semaphore = redisson.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(5)
     await semaphore.withPermit(() => {})
@@ -63,7 +63,6 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 }, { clock })
     redisson.on('error', () => {})
     const { redis } = servers
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(0)
     await pause()
@@ -108,7 +107,6 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
     const { redis } = servers
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(0)
     await pause()
@@ -130,7 +128,6 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
     const { redis } = servers
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(3)
     await pause()
@@ -152,7 +149,6 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     const redisson = await connected({}, { clock })
     redisson.on('error', () => {})
     const { redis } = servers
-    const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(3)
     await semaphore.withPermits(() => {})
@@ -171,7 +167,6 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
     const { redis } = servers
-    const name = uniqueName('permits')
     const semaphore = redisson.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(1)
     const permit = await semaphore.acquirePermit()

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redis } from 'ioredis'
 import type { Permit, Redisson } from '../../../src/index'
-import { createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { createRedisson } from '../../kit/clients'
+import { name, redis, redisAndName } from '../../kit/each-test'
 import { internalsOf } from '../../kit/internals'
 import { leftIn } from '../../kit/left-in'
 import { openProxy } from '../../kit/proxies'
@@ -14,7 +14,6 @@ const FAULTS = Number(process.env.FAULTS ?? 70)
 const TOTAL = 6
 
 describe('Semaphores and latches whose connections break again and again', () => {
-  let redis: Redis
   let proxies: TcpProxy[]
   let clients: Redisson[]
   let faults: number
@@ -22,8 +21,8 @@ describe('Semaphores and latches whose connections break again and again', () =>
   const random = new Random(Number(process.env.SEED ?? 20_261))
   const below = (bound: number) => random.between(0, bound - 1)
 
+  redisAndName()
   beforeEach(async () => {
-    redis = await openRedis()
     const server = await sharedStandalone()
     proxies = await Promise.all([openProxy(server), openProxy(server), openProxy(server)])
     clients = await Promise.all(proxies.map(({ url }) => createRedisson({ redis: url })))
@@ -73,7 +72,6 @@ describe('Semaphores and latches whose connections break again and again', () =>
     )
 
   it('No permit of a semaphore is lost or gained, and never more than there are are taken (S2)', async () => {
-    const name = uniqueName('chaos')
     await clients[0]!.getSemaphore(name).trySetPermits(TOTAL)
     let inside = 0
     let most = 0
@@ -107,7 +105,6 @@ describe('Semaphores and latches whose connections break again and again', () =>
   })
 
   it('No permit that expires is lost or gained, in any way to acquire and release it (P3)', async () => {
-    const name = uniqueName('chaos')
     await clients[0]!.getPermitExpirableSemaphore(name).trySetPermits(TOTAL)
     let inside = 0
     let most = 0
@@ -153,7 +150,6 @@ describe('Semaphores and latches whose connections break again and again', () =>
   })
 
   it('A latch opens with the last countDown, not before and not never (L3)', async () => {
-    const name = uniqueName('chaos')
     await clients[0]!.getCountDownLatch(name).trySetCount(1_000_000)
     const waiting = clients.map((client) => client.getCountDownLatch(name).await({ waitTime: 60_000 }))
     let counted = 0

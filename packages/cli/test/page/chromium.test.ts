@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { INSPECT_CHANNEL } from '../../../../src/internal'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
+import { freshName, name } from '../../../../test/kit/each-test'
 import { type Standalone, startStandalone, waitUntil } from '../../../../test/kit/servers/index'
 import { killRuns } from '../cli'
 import { Browser, CHROMIUM, type Tab } from './browser'
@@ -14,6 +15,8 @@ import { countWork, plainRows, scroll, workOf } from './work'
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 
 describe('rlock page in Chromium', function () {
+  freshName()
+
   this.timeout(90_000)
   let server: Standalone
   let browser: Browser
@@ -43,7 +46,6 @@ describe('rlock page in Chromium', function () {
   it('The page shows holder and waiter, folds, frees the hold at a click, shows the next', async () => {
     const orders = await createRedisson({ redis: server.url, label: 'orders' })
     const billing = await createRedisson({ redis: server.url, label: 'billing' })
-    const name = uniqueName()
     const hold = await orders.getLock(name).acquire()
     const waiting = billing.getLock(name).acquire()
     const { url } = await open('--allow-unlock')
@@ -123,7 +125,6 @@ describe('rlock page in Chromium', function () {
     ]
     const { url } = await open()
     const tab = await browser.open(url.href)
-    const name = uniqueName()
     let isOver = false
     const turns = clients.map(async (client) => {
       while (!isOver) await client.getLock(name).withLock(() => sleep(700))
@@ -137,7 +138,6 @@ describe('rlock page in Chromium', function () {
 
   it('The page is read-only without --allow-unlock: it has no button, and the server refuses', async () => {
     const redis = await openRedis(server.url)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     const { url } = await open()
     const tab = await browser.open(url.href)
@@ -157,7 +157,6 @@ describe('rlock page in Chromium', function () {
 
   it('The page works by keys alone, and a screen reader finds its tree and its buttons', async () => {
     const client = await createRedisson({ redis: server.url, label: 'orders' })
-    const name = uniqueName()
     const hold = await client.getLock(name).acquire()
     const waiting = (await createRedisson({ redis: server.url })).getLock(name).acquire()
     const { url } = await open('--allow-unlock')
@@ -287,7 +286,6 @@ describe('rlock page in Chromium', function () {
 
   it('A page of another origin frees and reads nothing, and cannot frame the page', async () => {
     const redis = await openRedis(server.url)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     const { url, token } = await open('--allow-unlock')
     const own = await browser.open(url.href)

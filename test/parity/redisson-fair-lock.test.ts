@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
 import { waitUntil } from '../kit/servers/index'
-import { RLockChecks } from './rlock-checks'
+import { rlockTests } from './rlock-tests'
 
 /** Redisson's own tests of the fair lock as of any lock; those of its queue are in redisson-fair-lock-queue.test.ts. */
 describe("Redisson's tests of fair locks", () => {
-  const fair = new RLockChecks((redisson, name) => redisson.getFairLock(name))
+  rlockTests('RedissonFairLockTest', (redisson, name) => redisson.getFairLock(name))
 
   it('RedissonFairLockTest.testTryLockNonDelayed: a wait that ended delays no later try', async () => {
     const redisson = await createRedisson()
@@ -21,47 +21,6 @@ describe("Redisson's tests of fair locks", () => {
     expect(await lock.tryLock(0)).to.equal(true)
     await lock.unlock()
   })
-
-  it('RedissonFairLockTest.testTryLockWait: the wait is as long as it was said', () => fair.tryLockWait())
-
-  it('RedissonFairLockTest.testForceUnlock: the lock is free, through any object', () => fair.forceUnlock())
-
-  it("RedissonFairLockTest.testExpire: a waiter enters at the lease's end, unlock() fails", () =>
-    fair.expire())
-
-  it("RedissonFairLockTest.testAutoExpire: a dead client's lock is free by the watchdog time", () =>
-    fair.autoExpire())
-
-  it('RedissonFairLockTest.testGetHoldCount: goes up with lock() and down with unlock()', () =>
-    fair.getHoldCount())
-
-  it('RedissonFairLockTest.testIsHeldByCurrentThreadOtherThread: one holds, another not', () =>
-    fair.isHeldByCurrentThreadOtherThread())
-
-  it('RedissonFairLockTest.testIsHeldByCurrentThread: only between lock() and unlock()', () =>
-    fair.isHeldByCurrentThread())
-
-  it('RedissonFairLockTest.testIsLockedOtherThread: locked is locked, for every thread', () =>
-    fair.isLockedOtherThread())
-
-  it('RedissonFairLockTest.testIsLocked: only between lock() and unlock()', () => fair.isLocked())
-
-  it("RedissonFairLockTest.testUnlockFail: another thread's lock cannot be unlocked, and stays", () =>
-    fair.unlockFail())
-
-  it('RedissonFairLockTest.testLockUnlock: a lock can be taken again and again', () => fair.lockUnlock())
-
-  it('RedissonFairLockTest.testReentrancy: one level released of two still keeps others out', () =>
-    fair.reentrancy())
-
-  it('RedissonFairLockTest.testConcurrency_SingleInstance: fifteen threads enter once each', () =>
-    fair.singleInstance())
-
-  it('RedissonFairLockTest.testConcurrencyLoop_MultiInstance: sixteen clients in a loop', () =>
-    fair.loopMultiInstance())
-
-  it('RedissonFairLockTest.testConcurrency_MultiInstance: a hundred clients each enter once', () =>
-    fair.multiInstance())
 
   it('RedissonFairLockTest.testMultipleLocks: five hundred threads of one client each enter once', async () => {
     const redisson = await createRedisson()

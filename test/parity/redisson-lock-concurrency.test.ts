@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import type { Redisson } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
@@ -100,49 +99,4 @@ describe("Redisson's tests of many on a lock", () => {
     expect(kept).to.be.greaterThan(0)
     expect(await lock.isLocked()).to.equal(false)
   })
-
-  it('RedissonLockTest.testConcurrency_SingleInstance: fifteen threads get their turn', async () => {
-    let counter = 0
-    const thread = () => redisson.run(() => oneSection(redisson, name, async () => void counter++))
-    await Promise.all(Array.from({ length: 15 }, thread))
-    expect(counter).to.equal(15)
-  })
-
-  it('RedissonLockTest.testConcurrencyLoop_MultiInstance: sixteen clients in a loop', async () => {
-    let [counter, inside] = [0, 0]
-    const loop = async (redisson: Redisson) => {
-      for (let i = 0; i < 15; i++) {
-        await oneSection(redisson, name, async () => {
-          expect(++inside).to.equal(1)
-          await sleep(5)
-          inside--
-          counter++
-        })
-      }
-    }
-    await withClients(16, loop)
-    expect(counter).to.equal(16 * 15)
-  })
-
-  it('RedissonLockTest.testConcurrency_MultiInstance: a hundred clients each get their turn', async () => {
-    let counter = 0
-    await withClients(100, (redisson) => oneSection(redisson, name, async () => void counter++))
-    expect(counter).to.equal(100)
-  })
 })
-
-async function oneSection(redisson: Redisson, name: string, work: () => Promise<void>): Promise<void> {
-  await redisson.run(async () => {
-    await redisson.getLock(name).lock()
-    try {
-      await work()
-    } finally {
-      await redisson.getLock(name).unlock()
-    }
-  })
-}
-
-async function withClients(count: number, use: (redisson: Redisson) => Promise<void>): Promise<void> {
-  const clients = await Promise.all(Array.from({ length: count }, () => createRedisson()))
-  await Promise.all(clients.map(use))
-}

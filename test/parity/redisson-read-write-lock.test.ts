@@ -3,6 +3,7 @@ import type { RLock } from '../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { clientAndRedis, name, redisson } from '../kit/each-test'
 import { inCluster } from './in-cluster'
+import { countsUpAndDown } from './rlock-tests'
 
 /**
  * Redisson's own tests of RReadWriteLock, asked of ours: one here for each there, by its name. Java's threads
@@ -151,23 +152,9 @@ describe("Redisson's tests of a read-write lock", () => {
 
   it('RedissonReadWriteLockTest.testHoldCount: counts up and down on either side', async () => {
     const both = redisson.getReadWriteLock(uniqueName('lock'))
-    const countUpAndDown = async (lock: RLock) => {
-      expect(await lock.getHoldCount()).to.equal(0)
-      for (const [call, count] of [
-        ['lock', 1],
-        ['unlock', 0],
-        ['lock', 1],
-        ['lock', 2],
-        ['unlock', 1],
-        ['unlock', 0],
-      ] as const) {
-        await lock[call]()
-        expect(await lock.getHoldCount()).to.equal(count)
-      }
-    }
     await redisson.run(async () => {
-      await countUpAndDown(both.readLock())
-      await countUpAndDown(both.writeLock())
+      await countsUpAndDown(both.readLock())
+      await countsUpAndDown(both.writeLock())
     })
   })
 

@@ -1,68 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, timed, uniqueName } from '../kit/clients'
-import { clientAndRedis, redisson } from '../kit/each-test'
+import { name, redisson } from '../kit/each-test'
 import { stillPending } from '../kit/observing'
 import { inCluster } from './in-cluster'
-import { RLockChecks } from './rlock-checks'
+import { isLockedWhileHeld, type LockOf, rlockFailureTests, rlockTests } from './rlock-tests'
 
 /** Longer than the longest pause of the back-off. */
 const PROMPTLY = 500
 
 /** Redisson's own tests of the spin lock, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of spin locks", () => {
-  clientAndRedis()
-  const spin = new RLockChecks((redisson, name) => redisson.getSpinLock(name))
-
-  it('RedissonSpinLockTest.testRedisFailed: a dead server is an error, no hang or false', () =>
-    spin.redisFailed())
-
-  it('RedissonSpinLockTest.testTryLockWait: the wait is as long as it was said', () => spin.tryLockWait())
-
-  it('RedissonSpinLockTest.testLockUninterruptibly: waits on while others are aborted', () =>
-    spin.lockUninterruptibly())
-
-  it('RedissonSpinLockTest.testForceUnlock: the lock is free, through any object', () => spin.forceUnlock())
-
-  it("RedissonSpinLockTest.testExpire: a waiter enters at the lease's end, unlock() fails", () =>
-    spin.expire())
+  const spin: LockOf = (redisson, name) => redisson.getSpinLock(name)
+  rlockTests('RedissonSpinLockTest', spin)
+  rlockFailureTests('RedissonSpinLockTest', spin)
 
   it('RedissonSpinLockTest.testInCluster: locked and free again', async () => {
-    await spin.isLocked(await inCluster())
+    const redisson = await inCluster()
+    await isLockedWhileHeld(redisson, spin(redisson, name))
   })
-
-  it("RedissonSpinLockTest.testAutoExpire: a dead client's lock becomes free", () => spin.autoExpire())
-
-  it('RedissonSpinLockTest.testGetHoldCount: goes up with lock() and down with unlock()', () =>
-    spin.getHoldCount())
-
-  it('RedissonSpinLockTest.testIsHeldByCurrentThreadOtherThread: one holds, another not', () =>
-    spin.isHeldByCurrentThreadOtherThread())
-
-  it('RedissonSpinLockTest.testIsHeldByCurrentThread: only between lock() and unlock()', () =>
-    spin.isHeldByCurrentThread())
-
-  it('RedissonSpinLockTest.testIsLockedOtherThread: locked is locked, for every thread', () =>
-    spin.isLockedOtherThread())
-
-  it('RedissonSpinLockTest.testIsLocked: only between lock() and unlock()', () => spin.isLocked())
-
-  it("RedissonSpinLockTest.testUnlockFail: another thread's lock cannot be unlocked, and stays", () =>
-    spin.unlockFail())
-
-  it('RedissonSpinLockTest.testLockUnlock: a lock can be taken again and again', () => spin.lockUnlock())
-
-  it('RedissonSpinLockTest.testReentrancy: one level released of two still keeps others out', () =>
-    spin.reentrancy())
-
-  it('RedissonSpinLockTest.testConcurrency_SingleInstance: fifteen threads enter once', () =>
-    spin.singleInstance())
-
-  it('RedissonSpinLockTest.testConcurrencyLoop_MultiInstance: sixteen clients in a loop', () =>
-    spin.loopMultiInstance())
-
-  it('RedissonSpinLockTest.testConcurrency_MultiInstance: a hundred clients each enter once', () =>
-    spin.multiInstance())
 
   it('RedissonSpinLockTest.testTryLockAsync: lock() is pending until another releases', async () => {
     const lock = redisson.getSpinLock(uniqueName())

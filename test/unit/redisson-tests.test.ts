@@ -96,12 +96,26 @@ describe("Redisson's own tests", () => {
 
 /** The titles of all tests, as they stand in the sources. */
 function allTitles(): string[] {
+  const alike = [...source('test/parity/rlock-tests.ts').matchAll(/^export function (\w+)\(suite.*?^}/gms)]
   return ['test', 'compat'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.test.ts'))
-      .flatMap((file) => {
-        const source = readFileSync(join(ROOT, folder, file), 'utf8')
-        return [...source.matchAll(/\bit\(\s*(['"`])(.*?)\1,/gs)].map(([, , title]) => title!)
-      }),
+      .map((file) => source(`${folder}/${file}`))
+      .flatMap((text) => [
+        ...titlesIn(text),
+        ...alike.flatMap(([body, tests]) =>
+          [...text.matchAll(new RegExp(`\\b${tests}\\('(\\w+)'`, 'g'))].flatMap(([, suite]) =>
+            titlesIn(body).map((title) => title.replace(/^.*?}/, suite!)),
+          ),
+        ),
+      ]),
   )
+}
+
+function titlesIn(text: string): string[] {
+  return [...text.matchAll(/\bit\(\s*(['"`])(.*?)\1,/gs)].map(([, , title]) => title!)
+}
+
+function source(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
 }

@@ -4,15 +4,9 @@ import { expect } from 'chai'
 import type { AvailableEvent, EventOrigin, UnavailableEvent } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { startBlackHole } from '../kit/proves-locking'
+import { openBlackHole } from '../kit/proves-locking'
 import { openProxy } from '../kit/proxies'
-import {
-  freshServer,
-  sharedCluster,
-  sharedStandalone,
-  startStandalone,
-  waitUntil,
-} from '../kit/servers/index'
+import { freshServer, sharedCluster, sharedStandalone, waitUntil } from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
 describe('The health of a client', () => {
@@ -147,26 +141,17 @@ describe('A wrong port or a wrong kind of connection is explained', () => {
       .message
 
   it('A plain connection to a TLS port, and the reverse', async () => {
-    const server = await startStandalone()
+    const server = await freshServer()
     const proxy = await TlsProxy.open(server)
-    try {
-      expect(await create({ port: proxy.port })).to.contain('give rediss:// or tls')
-      expect(await create({ port: server.port, tls: {} })).to.contain(
-        'does the server expect TLS on this port?',
-      )
-    } finally {
-      await proxy.close()
-      await server.stop()
-    }
+    expect(await create({ port: proxy.port })).to.contain('give rediss:// or tls')
+    expect(await create({ port: server.port, tls: {} })).to.contain(
+      'does the server expect TLS on this port?',
+    )
   })
 
   it('A server that says nothing is not taken for one with TLS', async () => {
-    const hole = await startBlackHole()
-    try {
-      expect(await create({ port: hole.port })).to.match(/no answer within 700 ms$/)
-    } finally {
-      hole.stop()
-    }
+    const hole = await openBlackHole()
+    expect(await create({ port: hole.port })).to.match(/no answer within 700 ms$/)
   })
 
   it('A web server', async () => {

@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import type { Redisson } from '../../src/redisson'
 import { timed, uniqueName } from './clients'
+import { closedLater } from './closing'
 import { type Address, serverHas, waitUntil, withClient } from './servers/index'
 
 /** Far more than a wake-up takes and far less than the lease of 30 s that would otherwise end the wait. */
@@ -75,8 +76,8 @@ export async function connected(redis: Redis): Promise<string[]> {
   return ids.filter((id) => id !== own)
 }
 
-/** A server that accepts connections and never says a word. */
-export async function startBlackHole(): Promise<Address & { stop(): void }> {
+/** A server that accepts connections and never says a word. Closed after the test. */
+export async function openBlackHole(): Promise<Address> {
   const server: Server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
@@ -85,14 +86,10 @@ export async function startBlackHole(): Promise<Address & { stop(): void }> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
-  return {
-    host: '127.0.0.1',
-    port,
-    stop: () => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    },
-  }
+  return closedLater('proxy', { host: '127.0.0.1', port }, () => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
 }
 
 /** Runs a script (JavaScript, relative to the repository) in a process of its own, which must end by itself; resolves with what it printed. */

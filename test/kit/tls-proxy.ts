@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
+import { closedLater } from './closing'
 import type { Address } from './servers/index'
 
 /** Speaks TLS for a server that does not. */
@@ -15,7 +16,7 @@ export class TlsProxy {
     private readonly clients: ReadonlySet<Socket>,
   ) {}
 
-  /** With a certificate of its own for localhost, which openssl makes. */
+  /** With a certificate of its own for localhost, which openssl makes. Closed after the test. */
   static async open(to: Address, port = 0): Promise<TlsProxy> {
     const directory = mkdtempSync(join(tmpdir(), 'rlock-tls-'))
     const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
@@ -48,7 +49,8 @@ export class TlsProxy {
       client.on('close', () => clients.delete(client))
     })
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-    return new TlsProxy(server, directory, clients)
+    const proxy = new TlsProxy(server, directory, clients)
+    return closedLater('proxy', proxy, () => proxy.close())
   }
 
   get port(): number {
@@ -65,6 +67,6 @@ export class TlsProxy {
     const closed = new Promise((resolve) => this.server.close(resolve))
     for (const client of this.clients) client.destroy()
     await closed
-    rmSync(this.directory, { recursive: true })
+    rmSync(this.directory, { recursive: true, force: true })
   }
 }

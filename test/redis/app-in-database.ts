@@ -1,14 +1,6 @@
 import type { RedissonOptions } from '../../src/index'
 import { openProxy } from '../kit/proxies'
-import {
-  type Address,
-  type SentinelSetup,
-  type Standalone,
-  startSentinel,
-  startStandalone,
-  type TcpProxy,
-  withClient,
-} from '../kit/servers/index'
+import { type Address, freshSentinel, freshServer, type TcpProxy, withClient } from '../kit/servers/index'
 
 const USER = ['user app on >app ~* &* +@all']
 /** The database of the app. */
@@ -20,18 +12,17 @@ export interface Place {
   readonly app: RedissonOptions['redis']
   readonly server: Address
   readonly proxy: TcpProxy
-  stop(): Promise<unknown>
 }
 
 export async function standalone(): Promise<Place> {
-  const server: Standalone = await startStandalone({ config: USER })
+  const server = await freshServer({ config: USER })
   const proxy = await openProxy(server)
   const app = { host: proxy.host, port: proxy.port, username: 'app', password: 'app', db: DB }
-  return { app, server, proxy, stop: () => server.stop() }
+  return { app, server, proxy }
 }
 
 export async function behindSentinel(): Promise<Place> {
-  const setup: SentinelSetup = await startSentinel({ config: USER })
+  const setup = await freshSentinel({ config: USER })
   const server = setup.nodes[0]!
   // Busy is as good as down to a sentinel; this is not about failovers.
   for (const sentinel of setup.sentinels)
@@ -47,5 +38,5 @@ export async function behindSentinel(): Promise<Place> {
     password: 'app',
     db: DB,
   }
-  return { app, server, proxy, stop: () => setup.stop() }
+  return { app, server, proxy }
 }

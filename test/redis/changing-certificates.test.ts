@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Redisson, type RedissonOptions } from '../../src/index'
 import { type Certificate, Certificates } from '../kit/certificates'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { freePorts } from '../kit/servers/free-ports'
 import {
   freshCluster,
+  freshSentinel,
+  freshServer,
   type Standalone,
   skipInContainers,
-  startSentinel,
-  startStandalone,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -43,7 +43,7 @@ describe('TLS options that a function returns', () => {
     const [port] = (await freePorts(1)) as [number]
     const lines = files.map((file) => file.join(' '))
     const config = [`tls-port ${port}`, `tls-auth-clients ${authClients}`, ...lines]
-    return { server: await startStandalone({ config }), port }
+    return { server: await freshServer({ config }), port }
   }
 
   /** The next connections see other files, and all present ones end, as when the server restarts. */
@@ -83,123 +83,91 @@ describe('TLS options that a function returns', () => {
 
   it('Locks are kept while a server comes back with the certificate of another authority', async () => {
     const { server, port } = await startWithTls(filesOf(first), 'no')
-    try {
-      let ca = first.pem.cert
-      const tls = async () => ({ ca })
-      await keepsLocksThrough({ host: 'localhost', port, tls }, async () => {
-        await restartWith(server, filesOf(second))
-        ca = second.pem.cert
-      })
-      const redis = { url: `redis://localhost:${port}`, tls: () => ({ ca: first.pem.cert }) }
-      const error = await rejection(Redisson.create({ redis: { ...redis, connectTimeout: 500 } }))
-      expect(error.message).to.contain('TLS failed')
-    } finally {
-      await closeAll()
-      await server.stop()
-    }
+    let ca = first.pem.cert
+    const tls = async () => ({ ca })
+    await keepsLocksThrough({ host: 'localhost', port, tls }, async () => {
+      await restartWith(server, filesOf(second))
+      ca = second.pem.cert
+    })
+    const redis = { url: `redis://localhost:${port}`, tls: () => ({ ca: first.pem.cert }) }
+    const error = await rejection(Redisson.create({ redis: { ...redis, connectTimeout: 500 } }))
+    expect(error.message).to.contain('TLS failed')
   })
 
   it('An expired client certificate is told as TLS, and locks are kept with the next', async () => {
     const { server, port } = await startWithTls(filesOf(first), 'yes')
-    try {
-      let own = first
-      const tls = () => ({ ca: first.pem.cert, ...own.pem })
-      await keepsLocksThrough({ host: 'localhost', port, tls }, async () => {
-        own = expired
-        await restartWith(server, filesOf(first, expired.certPath))
-        const error = await rejection(
-          Redisson.create({ redis: { host: 'localhost', port, connectTimeout: 700, tls } }),
-        )
-        expect(error.message).to.match(/TLS.*certificate/)
-        own = second
-        await restartWith(server, filesOf(first, second.certPath))
-      })
-    } finally {
-      await closeAll()
-      await server.stop()
-    }
+    let own = first
+    const tls = () => ({ ca: first.pem.cert, ...own.pem })
+    await keepsLocksThrough({ host: 'localhost', port, tls }, async () => {
+      own = expired
+      await restartWith(server, filesOf(first, expired.certPath))
+      const error = await rejection(
+        Redisson.create({ redis: { host: 'localhost', port, connectTimeout: 700, tls } }),
+      )
+      expect(error.message).to.match(/TLS.*certificate/)
+      own = second
+      await restartWith(server, filesOf(first, second.certPath))
+    })
   })
 
   it('With constant TLS options events say what to do before the leases end', async () => {
     const { server, port } = await startWithTls(filesOf(first), 'no')
-    try {
-      const redis = { host: 'localhost', port, tls: { ca: first.pem.cert } }
-      const redisson = await createRedisson({ redis, lockWatchdogTimeout: WATCHDOG })
-      const errors: string[] = []
-      redisson.on('error', ({ message }) => errors.push(message))
-      const hold = await redisson.getLock(uniqueName()).acquire()
-      await restartWith(server, filesOf(second))
-      await waitUntil('the hold is told', () => hold.signal.aborted)
-      // The key lives on for the rest of its lease.
-      expect(await withClient(server, (admin) => admin.pttl(hold.lockName))).to.be.above(0)
-      expect(errors.join('\n')).to.match(/TLS failed: self.signed certificate.*tls as a function/)
-    } finally {
-      await closeAll()
-      await server.stop()
-    }
+    const redis = { host: 'localhost', port, tls: { ca: first.pem.cert } }
+    const redisson = await createRedisson({ redis, lockWatchdogTimeout: WATCHDOG })
+    const errors: string[] = []
+    redisson.on('error', ({ message }) => errors.push(message))
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    await restartWith(server, filesOf(second))
+    await waitUntil('the hold is told', () => hold.signal.aborted)
+    // The key lives on for the rest of its lease.
+    expect(await withClient(server, (admin) => admin.pttl(hold.lockName))).to.be.above(0)
+    expect(errors.join('\n')).to.match(/TLS failed: self.signed certificate.*tls as a function/)
   })
 
   it('With a constant client certificate that ran out the events say what to do', async () => {
     const { server, port } = await startWithTls(filesOf(first), 'yes')
-    try {
-      const redis = { host: 'localhost', port, tls: { ca: first.pem.cert, ...first.pem } }
-      const redisson = await createRedisson({ redis, lockWatchdogTimeout: WATCHDOG })
-      const errors: string[] = []
-      redisson.on('error', ({ message }) => errors.push(message))
-      redisson.on('unavailable', ({ error }) => errors.push(error.message))
-      const hold = await redisson.getLock(uniqueName()).acquire()
-      await restartWith(server, filesOf(first, second.certPath))
-      await waitUntil('the hold is told', () => hold.signal.aborted)
-      expect(errors.join('\n')).to.match(/TLS.*certificate.*tls as a function/)
-    } finally {
-      await closeAll()
-      await server.stop()
-    }
+    const redis = { host: 'localhost', port, tls: { ca: first.pem.cert, ...first.pem } }
+    const redisson = await createRedisson({ redis, lockWatchdogTimeout: WATCHDOG })
+    const errors: string[] = []
+    redisson.on('error', ({ message }) => errors.push(message))
+    redisson.on('unavailable', ({ error }) => errors.push(error.message))
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    await restartWith(server, filesOf(first, second.certPath))
+    await waitUntil('the hold is told', () => hold.signal.aborted)
+    expect(errors.join('\n')).to.match(/TLS.*certificate.*tls as a function/)
   })
 
   it('Behind Sentinel, the sentinels and the servers are asked for by functions of their own', async () => {
-    const setup = await startSentinel()
-    const proxies: TlsProxy[] = []
-    const open = async (to: { host: string; port: number }, port?: number) => {
-      const proxy = await TlsProxy.open(to, port)
-      proxies.push(proxy)
-      return proxy
+    const setup = await freshSentinel()
+    const primary = await setup.primary()
+    const targets = [primary, ...setup.sentinels]
+    let [server, ...sentinels] = await Promise.all(targets.map((to) => TlsProxy.open(to)))
+    const asked = { tls: 0, sentinelTLS: 0 }
+    const redis: RedissonOptions['redis'] = {
+      sentinels: sentinels.map(({ port }) => ({ host: 'localhost', port })),
+      name: setup.name,
+      natMap: { [`${primary.host}:${primary.port}`]: { host: 'localhost', port: server!.port } },
+      // The sentinels tell of each other by addresses that have no TLS here.
+      updateSentinels: false,
+      tls: () => {
+        asked.tls++
+        return { ca: readFileSync(server!.certificate) }
+      },
+      sentinelTLS: async () => {
+        asked.sentinelTLS++
+        return { ca: sentinels.map(({ certificate }) => readFileSync(certificate)) }
+      },
     }
-    try {
-      const primary = await setup.primary()
-      const targets = [primary, ...setup.sentinels]
-      let [server, ...sentinels] = await Promise.all(targets.map((to) => open(to)))
-      const asked = { tls: 0, sentinelTLS: 0 }
-      const redis: RedissonOptions['redis'] = {
-        sentinels: sentinels.map(({ port }) => ({ host: 'localhost', port })),
-        name: setup.name,
-        natMap: { [`${primary.host}:${primary.port}`]: { host: 'localhost', port: server!.port } },
-        // The sentinels tell of each other by addresses that have no TLS here.
-        updateSentinels: false,
-        tls: () => {
-          asked.tls++
-          return { ca: readFileSync(server!.certificate) }
-        },
-        sentinelTLS: async () => {
-          asked.sentinelTLS++
-          return { ca: sentinels.map(({ certificate }) => readFileSync(certificate)) }
-        },
-      }
-      await keepsLocksThrough(redis, async () => {
-        const before = { ...asked }
-        const ports = [server!, ...sentinels].map(({ port }) => port)
-        await Promise.all(proxies.splice(0).map((proxy) => proxy.close()))
-        ;[server, ...sentinels] = await Promise.all(targets.map((to, at) => open(to, ports[at])))
-        await waitUntil(
-          'both were asked',
-          () => asked.tls > before.tls && asked.sentinelTLS > before.sentinelTLS,
-        )
-      })
-    } finally {
-      await closeAll()
-      await Promise.all(proxies.map((proxy) => proxy.close()))
-      await setup.stop()
-    }
+    await keepsLocksThrough(redis, async () => {
+      const before = { ...asked }
+      const ports = [server!, ...sentinels].map(({ port }) => port)
+      await Promise.all([server!, ...sentinels].map((proxy) => proxy.close()))
+      ;[server, ...sentinels] = await Promise.all(targets.map((to, at) => TlsProxy.open(to, ports[at])))
+      await waitUntil(
+        'both were asked',
+        () => asked.tls > before.tls && asked.sentinelTLS > before.sentinelTLS,
+      )
+    })
   })
 
   it('In a cluster each connection to a node asks', async () => {
@@ -223,22 +191,17 @@ describe('TLS options that a function returns', () => {
 
   it('A function that fails or gives no options is asked again', async () => {
     const { server, port } = await startWithTls(filesOf(first), 'no')
-    try {
-      let answer: unknown
-      const redis = { host: 'localhost', port, tls: () => answer as never, connectTimeout: 2_000 }
-      const error = await rejection(Redisson.create({ redis }))
-      expect(error.message).to.contain('tls function failed').and.to.contain('options for tls.connect')
-      answer = { ca: first.pem.cert }
-      const redisson = await createRedisson({ redis })
-      answer = undefined
-      await restartWith(server, filesOf(first))
-      const failed = await rejection(redisson.getLock(uniqueName()).tryLock(500))
-      expect(failed).to.have.property('code', 'REDIS_UNAVAILABLE')
-      answer = { ca: first.pem.cert }
-      await redisson.getLock(uniqueName()).withLock(() => {})
-    } finally {
-      await closeAll()
-      await server.stop()
-    }
+    let answer: unknown
+    const redis = { host: 'localhost', port, tls: () => answer as never, connectTimeout: 2_000 }
+    const error = await rejection(Redisson.create({ redis }))
+    expect(error.message).to.contain('tls function failed').and.to.contain('options for tls.connect')
+    answer = { ca: first.pem.cert }
+    const redisson = await createRedisson({ redis })
+    answer = undefined
+    await restartWith(server, filesOf(first))
+    const failed = await rejection(redisson.getLock(uniqueName()).tryLock(500))
+    expect(failed).to.have.property('code', 'REDIS_UNAVAILABLE')
+    answer = { ca: first.pem.cert }
+    await redisson.getLock(uniqueName()).withLock(() => {})
   })
 })

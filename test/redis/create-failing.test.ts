@@ -2,17 +2,10 @@ import { expect } from 'chai'
 import { RedisRefusedError, RedisUnavailableError } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { rejection, timed } from '../kit/clients'
-import { runsToItsEnd, startBlackHole } from '../kit/proves-locking'
+import { openBlackHole, runsToItsEnd } from '../kit/proves-locking'
 import { openProxy } from '../kit/proxies'
 import { freePorts } from '../kit/servers/free-ports'
-import {
-  freshServer,
-  ownServer,
-  sharedCluster,
-  sharedSentinel,
-  startStandalone,
-  withClient,
-} from '../kit/servers/index'
+import { freshServer, ownServer, sharedCluster, sharedSentinel, withClient } from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
 /** Within a connect timeout of 10 s nothing below may sit out even half of it. */
@@ -65,68 +58,52 @@ describe('Redisson.create that fails', () => {
   })
 
   it('create() rejects and names the address if the server accepts and never answers', async () => {
-    const hole = await startBlackHole()
-    try {
-      const { host, port } = hole
-      const address = `${host}:${port}`
-      const connectTimeout = 300
-      await unavailable({ host, port, connectTimeout }, /no answer within 300 ms/, address)
-      await unavailable(
-        { nodes: [{ host, port }], options: { redisOptions: { connectTimeout } } },
-        /no answer within 300 ms/,
-        address,
-      )
-      await unavailable(
-        { sentinels: [{ host, port }], name: 'm', connectTimeout },
-        /no answer within 300 ms/,
-        address,
-      )
-    } finally {
-      hole.stop()
-    }
+    const hole = await openBlackHole()
+    const { host, port } = hole
+    const address = `${host}:${port}`
+    const connectTimeout = 300
+    await unavailable({ host, port, connectTimeout }, /no answer within 300 ms/, address)
+    await unavailable(
+      { nodes: [{ host, port }], options: { redisOptions: { connectTimeout } } },
+      /no answer within 300 ms/,
+      address,
+    )
+    await unavailable(
+      { sentinels: [{ host, port }], name: 'm', connectTimeout },
+      /no answer within 300 ms/,
+      address,
+    )
   })
 
   it('Redisson.create names the server that a cluster or a sentinel names, and natMap', async () => {
-    const hole = await startBlackHole()
+    const hole = await openBlackHole()
     const { sentinels } = await sharedSentinel()
     const ofSentinels = sentinels.map(({ host, port }) => ({ host, port }))
-    try {
-      for (const [port, reason] of [
-        [hole.port, 'no answer within 300 ms'],
-        [nothing, 'ECONNREFUSED'],
-      ] as const) {
-        const announced = ['cluster-announce-ip 127.0.0.1', `cluster-announce-port ${port}`]
-        const node = await startStandalone({ config: ['cluster-enabled yes', ...announced] })
-        try {
-          await withClient(node, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383'))
-          const connectTimeout = 300
-          const options = { redisOptions: { connectTimeout } }
-          const named = new RegExp(`names the server 127.0.0.1:${port}: .*${reason}.*natMap`)
-          await unavailable({ nodes: [{ host: node.host, port: node.port }], options }, named, `${node.port}`)
-          const name = `silent-${port}`
-          for (const sentinel of sentinels)
-            await withClient(sentinel, (client) =>
-              client.call('SENTINEL', 'MONITOR', name, '127.0.0.1', `${port}`, '2'),
-            )
-          await unavailable({ sentinels: ofSentinels, name, connectTimeout }, named, name)
-          for (const sentinel of sentinels)
-            await withClient(sentinel, (client) => client.call('SENTINEL', 'REMOVE', name))
-        } finally {
-          await node.stop()
-        }
-      }
-    } finally {
-      hole.stop()
+    for (const [port, reason] of [
+      [hole.port, 'no answer within 300 ms'],
+      [nothing, 'ECONNREFUSED'],
+    ] as const) {
+      const announced = ['cluster-announce-ip 127.0.0.1', `cluster-announce-port ${port}`]
+      const node = await freshServer({ config: ['cluster-enabled yes', ...announced] })
+      await withClient(node, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383'))
+      const connectTimeout = 300
+      const options = { redisOptions: { connectTimeout } }
+      const named = new RegExp(`names the server 127.0.0.1:${port}: .*${reason}.*natMap`)
+      await unavailable({ nodes: [{ host: node.host, port: node.port }], options }, named, `${node.port}`)
+      const name = `silent-${port}`
+      for (const sentinel of sentinels)
+        await withClient(sentinel, (client) =>
+          client.call('SENTINEL', 'MONITOR', name, '127.0.0.1', `${port}`, '2'),
+        )
+      await unavailable({ sentinels: ofSentinels, name, connectTimeout }, named, name)
+      for (const sentinel of sentinels)
+        await withClient(sentinel, (client) => client.call('SENTINEL', 'REMOVE', name))
     }
   })
 
   it('Redisson.create without TLS at a port that expects it says so', async () => {
     const proxy = await TlsProxy.open(server)
-    try {
-      await unavailable(`redis://127.0.0.1:${proxy.port}`, /rediss:\/\/ or tls/, `127.0.0.1:${proxy.port}`)
-    } finally {
-      await proxy.close()
-    }
+    await unavailable(`redis://127.0.0.1:${proxy.port}`, /rediss:\/\/ or tls/, `127.0.0.1:${proxy.port}`)
   })
 
   it('create() rejects and names the address if the server hangs after the connect', async () => {
@@ -199,38 +176,34 @@ describe('Redisson.create that fails', () => {
   })
 
   it('Redisson.create that rejects leaves nothing behind, and the process ends by itself', async () => {
-    const hole = await startBlackHole()
+    const hole = await openBlackHole()
     const [clusterNode] = (await sharedCluster()).nodes
     const { host, port } = server
     const at = { host: hole.host, port: hole.port }
     const short = { connectTimeout: 200 }
-    try {
-      const sources = [
-        { host: '127.0.0.1', port: nothing },
-        { ...at, ...short },
-        { nodes: [{ host: '127.0.0.1', port: nothing }] },
-        { nodes: [at], options: { redisOptions: short } },
-        { sentinels: [{ host: '127.0.0.1', port: nothing }], name: 'm' },
-        { sentinels: [at], name: 'm', ...short },
-        { host, port, password: 'wrong' },
-        clusterNode!.url,
-      ]
-      const output = await runsToItsEnd(`
-        const loaded = await import('./src/index.ts')
-        const { Redisson } = loaded.default ?? loaded
-        for (const redis of ${JSON.stringify(sources)}) {
-          const error = await Redisson.create({ redis }).catch((error) => error)
-          console.log(error.name)
-        }
-      `)
-      const lines = output.split('\n').filter((line) => /^\w+Error$/.test(line))
-      expect(lines).to.deep.equal([
-        ...sources.slice(2).map(() => 'RedisUnavailableError'),
-        'RedisRefusedError',
-        'TypeError',
-      ])
-    } finally {
-      hole.stop()
-    }
+    const sources = [
+      { host: '127.0.0.1', port: nothing },
+      { ...at, ...short },
+      { nodes: [{ host: '127.0.0.1', port: nothing }] },
+      { nodes: [at], options: { redisOptions: short } },
+      { sentinels: [{ host: '127.0.0.1', port: nothing }], name: 'm' },
+      { sentinels: [at], name: 'm', ...short },
+      { host, port, password: 'wrong' },
+      clusterNode!.url,
+    ]
+    const output = await runsToItsEnd(`
+      const loaded = await import('./src/index.ts')
+      const { Redisson } = loaded.default ?? loaded
+      for (const redis of ${JSON.stringify(sources)}) {
+        const error = await Redisson.create({ redis }).catch((error) => error)
+        console.log(error.name)
+      }
+    `)
+    const lines = output.split('\n').filter((line) => /^\w+Error$/.test(line))
+    expect(lines).to.deep.equal([
+      ...sources.slice(2).map(() => 'RedisUnavailableError'),
+      'RedisRefusedError',
+      'TypeError',
+    ])
   })
 })

@@ -2,16 +2,14 @@ import { expect } from 'chai'
 import type { Cluster, Redis } from 'ioredis'
 import type { RedisCredentials, RedissonOptions } from '../../src/index'
 import { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { queueSleeps } from '../kit/queues'
 import {
   type Address,
-  type ClusterSetup,
+  freshCluster,
+  freshSentinel,
   ownServer,
-  type SentinelSetup,
-  startCluster,
-  startSentinel,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
@@ -167,78 +165,58 @@ describe('Credentials that a function returns', () => {
 
 describe('Credentials that a function returns, behind sentinels and in a cluster', () => {
   it('Locks stay held while the password is replaced twice, behind sentinels', async () => {
-    const setup: SentinelSetup = await startSentinel({ config: [USER] })
-    try {
-      const sentinels = setup.sentinels.map(({ host, port }) => ({ host, port }))
-      await throughTwoPasswords({ sentinels, name: setup.name }, setup.nodes)
-      await closeAll()
-    } finally {
-      await setup.stop()
-    }
+    const setup = await freshSentinel({ config: [USER] })
+    const sentinels = setup.sentinels.map(({ host, port }) => ({ host, port }))
+    await throughTwoPasswords({ sentinels, name: setup.name }, setup.nodes)
   })
 
   it('Locks stay held while the password is replaced twice, in a cluster', async () => {
-    const setup: ClusterSetup = await startCluster({ config: [USER] })
-    try {
-      const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
-      await throughTwoPasswords({ nodes }, setup.nodes)
-      await closeAll()
-    } finally {
-      await setup.stop()
-    }
+    const setup = await freshCluster({ config: [USER] })
+    const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
+    await throughTwoPasswords({ nodes }, setup.nodes)
   })
 
   it('A function that fails for the first subscription leaves no waiter deaf (V71)', async () => {
-    const setup: ClusterSetup = await startCluster({ config: [USER] })
-    try {
-      const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
-      let isFailing = false
-      let failures = 0
-      const credentials = () => {
-        if (isFailing) {
-          failures++
-          throw new Error('the token service is away')
-        }
-        return { username: 'app', password: 'password-0' }
+    const setup = await freshCluster({ config: [USER] })
+    const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
+    let isFailing = false
+    let failures = 0
+    const credentials = () => {
+      if (isFailing) {
+        failures++
+        throw new Error('the token service is away')
       }
-      const holder = await createRedisson({ redis: { nodes }, credentials })
-      const other = await createRedisson({ redis: { nodes }, credentials })
-      const name = uniqueName()
-      const hold = await holder.getLock(name).acquire()
-      // Its connection for commands is open: only the subscription needs credentials from now on.
-      expect(await other.getLock(name).tryLock()).to.equal(false)
-      isFailing = true
-      const waiting = other.getLock(name).acquire()
-      await waitUntil('a connection has failed', () => failures > 0)
-      isFailing = false
-      await queueSleeps(other, name, 1)
-      await hold.unlock()
-      await (await waiting).unlock()
-      await closeAll()
-    } finally {
-      await setup.stop()
+      return { username: 'app', password: 'password-0' }
     }
+    const holder = await createRedisson({ redis: { nodes }, credentials })
+    const other = await createRedisson({ redis: { nodes }, credentials })
+    const name = uniqueName()
+    const hold = await holder.getLock(name).acquire()
+    // Its connection for commands is open: only the subscription needs credentials from now on.
+    expect(await other.getLock(name).tryLock()).to.equal(false)
+    isFailing = true
+    const waiting = other.getLock(name).acquire()
+    await waitUntil('a connection has failed', () => failures > 0)
+    isFailing = false
+    await queueSleeps(other, name, 1)
+    await hold.unlock()
+    await (await waiting).unlock()
   })
 
   it('A node of a cluster that answers NOAUTH gets a new connection', async () => {
-    const setup: ClusterSetup = await startCluster({ config: [USER] })
-    try {
-      const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
-      const credentials = () => ({ username: 'app', password: 'password-0' })
-      const redisson = await createRedisson({ redis: { nodes }, credentials })
-      const names = Array.from({ length: 12 }, () => uniqueName())
-      const lockAll = () => Promise.all(names.map((name) => redisson.getLock(name).withLock(() => {})))
-      await lockAll()
-      for (const node of setup.nodes)
-        await withClient(node, (admin) => admin.call('ACL', 'SETUSER', 'default', 'resetpass', '>other'))
-      const { transport } = internalsOf(redisson).connections as unknown as {
-        transport: { redis: Cluster }
-      }
-      for (const node of transport.redis.nodes('master')) await node.call('RESET')
-      await lockAll()
-      await closeAll()
-    } finally {
-      await setup.stop()
+    const setup = await freshCluster({ config: [USER] })
+    const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
+    const credentials = () => ({ username: 'app', password: 'password-0' })
+    const redisson = await createRedisson({ redis: { nodes }, credentials })
+    const names = Array.from({ length: 12 }, () => uniqueName())
+    const lockAll = () => Promise.all(names.map((name) => redisson.getLock(name).withLock(() => {})))
+    await lockAll()
+    for (const node of setup.nodes)
+      await withClient(node, (admin) => admin.call('ACL', 'SETUSER', 'default', 'resetpass', '>other'))
+    const { transport } = internalsOf(redisson).connections as unknown as {
+      transport: { redis: Cluster }
     }
+    for (const node of transport.redis.nodes('master')) await node.call('RESET')
+    await lockAll()
   })
 })

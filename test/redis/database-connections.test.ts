@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { closeProxies } from '../kit/proxies'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { freshServer, startStandalone, waitUntil } from '../kit/servers/index'
 import { behindSentinel, DB } from './app-in-database'
 
@@ -27,70 +26,58 @@ describe('A connection whose SELECT fails', () => {
 
   it('A connection for replica-acknowledged acquisitions whose SELECT fails is not used', async () => {
     const place = await behindSentinel()
-    try {
-      const { host, port } = place.server
-      const admin = await openRedis(`redis://${host}:${port}`)
-      const inDatabase = await openRedis(`redis://${host}:${port}/${DB}`)
-      const app = await createRedisson({ redis: place.app })
-      const reported: string[] = []
-      app.on('error', ({ message }) => reported.push(message))
-      const hold = await app.getLock(uniqueName()).acquire()
-      await admin.call('ACL', 'SETUSER', 'app', '-select')
-      const clients = String(await admin.client('LIST')).split('\n')
-      const acknowledged = clients.filter((line) => / cmd=wait /.test(line) && / user=app /.test(line))
-      expect(acknowledged).to.have.length(1)
-      await admin.client('KILL', 'ID', Number(/id=(\d+)/.exec(acknowledged[0]!)![1]))
-      const name = uniqueName()
-      await waitUntil('it is opened again', async () => {
-        const error = await rejection(app.getLock(name).tryLock(1_000))
-        return /NOPERM.*select/.test(error.message)
-      })
-      expect(reported.filter((message) => /NOPERM.*select/.test(message))).to.have.length(1)
-      expect(reported.filter((message) => message.includes('WAIT'))).to.deep.equal([])
-      expect(await inDatabase.exists(name)).to.equal(0)
-      expect(await admin.dbsize()).to.equal(0)
-      expect((await rejection(app.getLock(hold.lockName).lock())).code).to.equal('REDIS_REFUSED')
-      // The other connections are in their database still.
-      await hold.unlock()
-      expect(await inDatabase.exists(hold.lockName)).to.equal(0)
-    } finally {
-      await closeAll()
-      await closeProxies()
-      await place.stop()
-    }
+    const { host, port } = place.server
+    const admin = await openRedis(`redis://${host}:${port}`)
+    const inDatabase = await openRedis(`redis://${host}:${port}/${DB}`)
+    const app = await createRedisson({ redis: place.app })
+    const reported: string[] = []
+    app.on('error', ({ message }) => reported.push(message))
+    const hold = await app.getLock(uniqueName()).acquire()
+    await admin.call('ACL', 'SETUSER', 'app', '-select')
+    const clients = String(await admin.client('LIST')).split('\n')
+    const acknowledged = clients.filter((line) => / cmd=wait /.test(line) && / user=app /.test(line))
+    expect(acknowledged).to.have.length(1)
+    await admin.client('KILL', 'ID', Number(/id=(\d+)/.exec(acknowledged[0]!)![1]))
+    const name = uniqueName()
+    await waitUntil('it is opened again', async () => {
+      const error = await rejection(app.getLock(name).tryLock(1_000))
+      return /NOPERM.*select/.test(error.message)
+    })
+    expect(reported.filter((message) => /NOPERM.*select/.test(message))).to.have.length(1)
+    expect(reported.filter((message) => message.includes('WAIT'))).to.deep.equal([])
+    expect(await inDatabase.exists(name)).to.equal(0)
+    expect(await admin.dbsize()).to.equal(0)
+    expect((await rejection(app.getLock(hold.lockName).lock())).code).to.equal('REDIS_REFUSED')
+    // The other connections are in their database still.
+    await hold.unlock()
+    expect(await inDatabase.exists(hold.lockName)).to.equal(0)
   })
 
   it('A refusal of the connection for replica-acknowledged acquisitions is forgotten with it', async () => {
     const place = await behindSentinel()
-    try {
-      const admin = await openRedis(`redis://${place.server.host}:${place.server.port}`)
-      const app = await createRedisson({ redis: place.app })
-      const reported: string[] = []
-      app.on('error', ({ message }) => reported.push(message))
-      await app.getLock(uniqueName()).withLock(() => {})
-      const kill = async (command: string) => {
-        const clients = String(await admin.client('LIST')).split('\n')
-        const line = clients.find((each) => each.includes(` cmd=${command}`) && each.includes(' user=app '))
-        await admin.client('KILL', 'ID', Number(/id=(\d+)/.exec(line!)![1]))
-      }
-      await admin.call('ACL', 'SETUSER', 'app', '-select')
-      await kill('wait')
-      await waitUntil('the refusal is reported', () =>
-        reported.some((message) => /NOPERM.*select/.test(message)),
-      )
-      await admin.call('ACL', 'SETUSER', 'app', '+select')
-      const locks = () => app.getLock(uniqueName()).tryLock(2_000)
-      await waitUntil('it locks again', () => locks().catch(() => false))
-      // The connection for commands is away for a moment, and no server has refused it.
-      await kill('eval')
-      for (let tries = 0; tries < 30; tries++) {
-        expect(await locks()).to.equal(true)
-        await sleep(2)
-      }
-    } finally {
-      await closeAll()
-      await closeProxies()
-      await place.stop()
+    const admin = await openRedis(`redis://${place.server.host}:${place.server.port}`)
+    const app = await createRedisson({ redis: place.app })
+    const reported: string[] = []
+    app.on('error', ({ message }) => reported.push(message))
+    await app.getLock(uniqueName()).withLock(() => {})
+    const kill = async (command: string) => {
+      const clients = String(await admin.client('LIST')).split('\n')
+      const line = clients.find((each) => each.includes(` cmd=${command}`) && each.includes(' user=app '))
+      await admin.client('KILL', 'ID', Number(/id=(\d+)/.exec(line!)![1]))
+    }
+    await admin.call('ACL', 'SETUSER', 'app', '-select')
+    await kill('wait')
+    await waitUntil('the refusal is reported', () =>
+      reported.some((message) => /NOPERM.*select/.test(message)),
+    )
+    await admin.call('ACL', 'SETUSER', 'app', '+select')
+    const locks = () => app.getLock(uniqueName()).tryLock(2_000)
+    await waitUntil('it locks again', () => locks().catch(() => false))
+    // The connection for commands is away for a moment, and no server has refused it.
+    await kill('eval')
+    for (let tries = 0; tries < 30; tries++) {
+      expect(await locks()).to.equal(true)
+      await sleep(2)
     }
   })
 

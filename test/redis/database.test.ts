@@ -3,9 +3,8 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import type { Redisson } from '../../src/redisson'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { freshName, name } from '../kit/each-test'
-import { closeProxies } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { behindSentinel, DB, type Place, standalone } from './app-in-database'
 
@@ -46,11 +45,6 @@ for (const [where, open] of places)
       app.on('error', (error) => reported.push(error))
       // Opens what the app opens no sooner than it needs it.
       await app.getLock(uniqueName()).withLock(() => {})
-    })
-    afterEach(async () => {
-      await closeAll()
-      await closeProxies()
-      await place.stop()
     })
 
     const nothingInZero = async () => expect(await inZero.dbsize(), 'keys in database 0').to.equal(0)

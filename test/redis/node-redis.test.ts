@@ -93,24 +93,19 @@ for (const [version, library] of [
 
     it(`A client of node-redis ${version} with TLS keeps it, and its certificates`, async () => {
       const proxy = await TlsProxy.open(server)
-      try {
-        const [host, port, ca] = ['127.0.0.1', proxy.port, readFileSync(proxy.certificate)]
-        const socket = { host, port, tls: true as const, ca, servername: 'localhost' }
-        await locks(own(library.createClient({ socket, ...login })))
-        const byUrl = own(
-          library.createClient({
-            url: `rediss://${host}:${port}`,
-            socket: { tls: true, ca, servername: 'localhost' },
-            ...login,
-          }),
-        )
-        await locks(byUrl)
-        const distrusted = library.createClient({ socket: { host, port, tls: true }, ...login })
-        expect((await rejection(Redisson.create({ redis: distrusted }))).message).to.contain('certificate')
-      } finally {
-        await closeAll()
-        await proxy.close()
-      }
+      const [host, port, ca] = ['127.0.0.1', proxy.port, readFileSync(proxy.certificate)]
+      const socket = { host, port, tls: true as const, ca, servername: 'localhost' }
+      await locks(own(library.createClient({ socket, ...login })))
+      const byUrl = own(
+        library.createClient({
+          url: `rediss://${host}:${port}`,
+          socket: { tls: true, ca, servername: 'localhost' },
+          ...login,
+        }),
+      )
+      await locks(byUrl)
+      const distrusted = library.createClient({ socket: { host, port, tls: true }, ...login })
+      expect((await rejection(Redisson.create({ redis: distrusted }))).message).to.contain('certificate')
     })
 
     it(`A client of node-redis ${version} with a credentials provider is asked by it`, async () => {

@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import { Redis, type RedisOptions } from 'ioredis'
 import { Redisson } from '../../src/redisson'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
-import { type SentinelSetup, startSentinel } from '../kit/servers/index'
+import { openUntilTheEnd } from '../kit/closing'
+import { ownSentinel } from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
 const PASSWORD = 'a-password-that-must-not-travel-in-clear'
@@ -42,13 +43,12 @@ class Tap {
 }
 
 describe('TLS behind Sentinel', () => {
-  let setup: SentinelSetup
+  const setup = ownSentinel({ config: [`user app on >${PASSWORD} ~* &* +@all`] })
   let proxy: TlsProxy
   let tap: Tap
   let options: RedisOptions
 
   before(async () => {
-    setup = await startSentinel({ config: [`user app on >${PASSWORD} ~* &* +@all`] })
     const { host, port } = await setup.primary()
     proxy = await TlsProxy.open({ host, port })
     tap = new Tap(proxy.port)
@@ -61,11 +61,8 @@ describe('TLS behind Sentinel', () => {
     }
   })
   beforeEach(() => tap.sent.splice(0))
-  after(async () => {
-    tap.close()
-    await proxy.close()
-    await setup.stop()
-  })
+  after(() => tap.close())
+  openUntilTheEnd()
 
   const tls = () => ({ ca: readFileSync(proxy.certificate) })
 

@@ -6,7 +6,7 @@ import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/c
 import { freshName, name } from '../kit/each-test'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { openProxy } from '../kit/proxies'
-import { ownCluster, serverHas, startCluster, waitUntil, withClient } from '../kit/servers/index'
+import { freshCluster, ownCluster, serverHas, waitUntil, withClient } from '../kit/servers/index'
 
 describe('A slot that migrates', () => {
   freshName()
@@ -209,7 +209,7 @@ describe('A slot that migrates', () => {
 
   // ioredis drops the promise of the ASKING it sends; unheard of, it would end the process.
   it('A call for a slot whose new node is gone rejects, and no rejection is unhandled', async () => {
-    const own = await startCluster()
+    const own = await freshCluster()
     const unheard: unknown[] = []
     const note = (error: unknown) => unheard.push(error)
     process.on('unhandledRejection', note)

@@ -1,30 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { type Address, freshServer, waitUntil } from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
 describe('A server that comes back with the certificate of another authority', () => {
-  const proxies: TlsProxy[] = []
-
-  async function openTls(to: Address, port?: number): Promise<TlsProxy> {
-    const proxy = await TlsProxy.open(to, port)
-    proxies.push(proxy)
-    return proxy
-  }
-
-  afterEach(async () => {
-    await closeAll()
-    await Promise.all(proxies.splice(0).map((proxy) => proxy.close()))
-  })
-
   /** Replaces the proxy after the client has reported that nothing listens there. */
   async function replace(proxy: TlsProxy, to: Address, redisson: Redisson): Promise<Error[]> {
     const errors: Error[] = []
     redisson.on('error', (error) => errors.push(error))
     const { port } = proxy
-    proxies.splice(proxies.indexOf(proxy), 1)
     await proxy.close()
     // A cluster asks a node only when a command is for it.
     await redisson
@@ -33,13 +19,13 @@ describe('A server that comes back with the certificate of another authority', (
       .catch(() => {})
     await waitUntil('the outage is reported', () => errors.length > 0)
     expect(errors[0]!.message).to.not.contain('TLS')
-    await openTls(to, port)
+    await TlsProxy.open(to, port)
     return errors
   }
 
   it('An event and every call that waits in vain say that TLS is refused, and why (guarantee 8)', async () => {
     const server = await freshServer()
-    const proxy = await openTls(server)
+    const proxy = await TlsProxy.open(server)
     const redis = { host: 'localhost', port: proxy.port, tls: { ca: readFileSync(proxy.certificate) } }
     const redisson = await createRedisson({ redis }, { unavailableAfter: 1_500 })
     const errors = await replace(proxy, server, redisson)

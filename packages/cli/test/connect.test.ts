@@ -137,22 +137,18 @@ threads: 16
   it('The command rlock with --sentinel and rediss:// sends no password that is not encrypted', async () => {
     const { sentinels, name } = await sharedSentinel()
     const proxy = await TlsProxy.open(sentinels[0]!)
-    try {
-      const to = [
-        '--redis',
-        `rediss://localhost:${proxy.port}`,
-        '--sentinel',
-        name,
-        '--cacert',
-        proxy.certificate,
-      ]
-      const { code, err } = await rlock(['ls', ...to], { REDISCLI_AUTH: PASSWORD })
-      // The sentinel answered by TLS. Its primary speaks no TLS, and is asked for nothing else.
-      expect([code, /names the server/.test(err)], err).to.deep.equal([69, true])
-      expect(err).to.not.contain(PASSWORD)
-    } finally {
-      await proxy.close()
-    }
+    const to = [
+      '--redis',
+      `rediss://localhost:${proxy.port}`,
+      '--sentinel',
+      name,
+      '--cacert',
+      proxy.certificate,
+    ]
+    const { code, err } = await rlock(['ls', ...to], { REDISCLI_AUTH: PASSWORD })
+    // The sentinel answered by TLS. Its primary speaks no TLS, and is asked for nothing else.
+    expect([code, /names the server/.test(err)], err).to.deep.equal([69, true])
+    expect(err).to.not.contain(PASSWORD)
   })
 
   it('The command rlock shows no password of a URL in a wrong place, and takes no URL for a name', async () => {
@@ -185,23 +181,17 @@ threads: 16
 
   it('The command rlock connects by TLS, and refuses a certificate that it does not know', async () => {
     const proxy = await TlsProxy.open(server)
-    try {
-      const url = `rediss://localhost:${proxy.port}`
-      const env = { REDISCLI_AUTH: PASSWORD }
-      await everyCommand(
-        ['--redis', url, '--user', 'default', '--cacert', proxy.certificate],
-        { redis: server.url },
-        env,
-      )
-      const refused = await rlock(['ls', '--redis', url], env)
-      expect(refused.code).to.equal(69)
-      expect(refused.err).to.not.contain(PASSWORD)
-      expect((await rlock(['ls', '--redis', url, '--cacert', join(folder, 'none.pem')], env)).code).to.equal(
-        2,
-      )
-    } finally {
-      await proxy.close()
-    }
+    const url = `rediss://localhost:${proxy.port}`
+    const env = { REDISCLI_AUTH: PASSWORD }
+    await everyCommand(
+      ['--redis', url, '--user', 'default', '--cacert', proxy.certificate],
+      { redis: server.url },
+      env,
+    )
+    const refused = await rlock(['ls', '--redis', url], env)
+    expect(refused.code).to.equal(69)
+    expect(refused.err).to.not.contain(PASSWORD)
+    expect((await rlock(['ls', '--redis', url, '--cacert', join(folder, 'none.pem')], env)).code).to.equal(2)
   })
 
   it('The command rlock connects by a unix socket', async function () {

@@ -69,8 +69,7 @@ describe('Errors', () => {
     const proxy = await openProxy(await sharedStandalone())
     const cutOff = await createRedisson({ redis: proxy.url }, { unavailableAfter: 400 })
     const lock = cutOff.getLock(name)
-    proxy.refuse()
-    proxy.cut()
+    proxy.breakOff()
     for (const call of [() => lock.lock(), () => lock.isLocked(), () => lock.tryLock(100)]) {
       const error = await rejection(call())
       expect(error, String(call)).to.be.instanceOf(RedisUnavailableError)

@@ -118,8 +118,7 @@ describe("The client's events", () => {
       .on('error', (error) => errors.push(error))
     const hold = await brief.getLock(name).acquire()
     const { signal, threadId } = hold
-    proxy.refuse()
-    proxy.cut()
+    proxy.breakOff()
     await waitUntil('the loss is noticed', () => signal.aborted)
     expect(failed.map((event) => [event.lockName, event.threadId])).to.deep.equal([[name, threadId]])
     expect(failed[0]!.error).to.be.instanceOf(Error)

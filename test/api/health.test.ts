@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { AvailableEvent, EventOrigin, UnavailableEvent } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { openBlackHole } from '../kit/proves-locking'
 import { openProxy } from '../kit/proxies'
 import { freshServer, sharedCluster, sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -21,8 +22,7 @@ describe('The health of a client', () => {
     expect(silent.message).to.contain(`127.0.0.1:${proxy.port}`).and.contain('200 ms')
     proxy.resume()
     await redisson.ping()
-    proxy.refuse()
-    proxy.cut()
+    proxy.breakOff()
     await waitUntil('the connection is gone', () => !redisson.isConnected)
     expect(await rejection(redisson.ping())).to.include({ code: 'REDIS_UNAVAILABLE' })
     await proxy.accept()
@@ -61,8 +61,7 @@ describe('The health of a client', () => {
     redisson.on('unavailable', (event) => unavailable.push(event))
     redisson.on('available', (event) => available.push(event))
     redisson.on('error', (error) => errors.push(error))
-    proxy.refuse()
-    proxy.cut()
+    proxy.breakOff()
     await waitUntil('it is reported', () => unavailable.length > 0)
     const acquiring = redisson.getLock(uniqueName()).acquire()
     await proxy.accept()
@@ -121,8 +120,7 @@ describe('The health of a client', () => {
   it('A user without the right to a channel is told which right to grant', async () => {
     const server = await freshServer({ config: ['user deaf on >secret ~* resetchannels &none +@all'] })
     const redisson = await createRedisson({ redis: `redis://deaf:secret@${server.host}:${server.port}` })
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     const name = uniqueName()
     const admin = await openRedis(server.url)
     await admin.hset(name, 'another:1', 1)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { LockLostError } from '../../src/index'
 import { rejection } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
-import { blockEventLoop, wireThreadId } from '../kit/observing'
+import { blockEventLoop, eventsOf, wireThreadId } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 
@@ -65,8 +65,7 @@ describe('A LockHold', () => {
   })
 
   it('A LockHold aborts its signal by itself when the lease runs out, which is no lockLost event', async () => {
-    const lost: unknown[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     const { signal } = await redisson.getLock(name).acquire({ leaseTime: 60 })
     await waitUntil('the signal aborts', () => signal.aborted)
     expect((signal.reason as LockLostError).code).to.equal('LOCK_LOST')

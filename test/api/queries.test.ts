@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { LockLostError, type LockLostEvent } from '../../src/index'
+import { LockLostError } from '../../src/index'
 import { rejection } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 
 describe('What a lock answers', () => {
   clientAndRedis('queries')
@@ -40,8 +41,7 @@ describe('What a lock answers', () => {
   })
 
   it('A lock answers what the server says, also where this client believes otherwise', async () => {
-    const lost: LockLostEvent[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     await redisson.run(async () => {
       await lock.lock()
       await redis.del(name)

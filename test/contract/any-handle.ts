@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createRedisson, rejection } from '../kit/clients'
 import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import type { Handle, HandleKind, Handles } from './handles'
@@ -187,8 +188,7 @@ export function anyHandleSuite(kind: HandleKind) {
     if (!kind.nests) return
 
     it(`A nested ${a} that is released in its section leaves the outer one (V1)`, async () => {
-      const lost: unknown[] = []
-      redisson.on('lockLost', (event) => lost.push(event))
+      const lost = eventsOf(redisson, 'lockLost')
       await own.within(async (outer) => {
         await own.within(async (inner) => {
           await inner.release()

@@ -9,6 +9,7 @@ import {
 } from '../../src/index'
 import { createRedisson, rejection } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
@@ -225,8 +226,7 @@ export function ownershipSuite(primitive: Primitive) {
 
     it(`A forced release of a ${a} ends its own client's holds at once (C5)`, async () => {
       const brief = await createRedisson({ lockWatchdogTimeout: 600 })
-      const losses: LockLostEvent[] = []
-      brief.on('lockLost', (event) => losses.push(event))
+      const losses = eventsOf(brief, 'lockLost')
       const hold = await lockOf(brief).acquire()
       expect(hold.signal.aborted).to.equal(false)
       expect(await lockOf(brief).forceUnlock()).to.equal(true)

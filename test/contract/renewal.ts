@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { RenewalFailedEvent } from '../../src/index'
 import { rejection, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
+import { eventsOf } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { NO_USERS, skipInMemory } from '../kit/stand-in'
@@ -37,9 +37,8 @@ export function renewalSuite(primitive: Primitive) {
       await scene.redis.call('ACL', 'SETUSER', 'shaky', 'on', '>secret', '~*', '&*', '+@all')
       const url = scene.server.url.replace('redis://', 'redis://shaky:secret@')
       const redisson = await scene.open({}, 3_000, url)
-      const failures: RenewalFailedEvent[] = []
-      redisson.on('renewalFailed', (event) => failures.push(event))
-      const lost = scene.lossesOf(redisson)
+      const failures = eventsOf(redisson, 'renewalFailed')
+      const lost = eventsOf(redisson, 'lockLost')
       const hold = await scene.lockOf(redisson).acquire()
       for (let outage = 1; outage <= 2; outage++) {
         await scene.redis.call('ACL', 'SETUSER', 'shaky', '-evalsha')
@@ -73,7 +72,7 @@ export function renewalSuite(primitive: Primitive) {
     it(`A renewal of a ${a} whose reply is lost with its connection is no loss (B1)`, async () => {
       const proxy = await openProxy(scene.server)
       const redisson = await scene.open({}, 1_800, proxy.url)
-      const lost = scene.lossesOf(redisson)
+      const lost = eventsOf(redisson, 'lockLost')
       const hold = await scene.lockOf(redisson).acquire()
       // The reply to a renewal is lost, and the connection with it.
       await proxy.dropNextReply(([command]) => command === 'evalsha')
@@ -125,7 +124,7 @@ export function renewalSuite(primitive: Primitive) {
       })
       const redisson = await scene.open({ transport }, WATCHDOG)
       const hold = await scene.lockOf(redisson).acquire()
-      const lost = scene.lossesOf(redisson)
+      const lost = eventsOf(redisson, 'lockLost')
       await inFlight.opened
       await hold.unlock()
       unlocked.open()
@@ -210,7 +209,7 @@ export function renewalSuite(primitive: Primitive) {
 
     it(`A lost ${a} in a renewal batch loses none of the others (guarantee 6)`, async () => {
       const redisson = await scene.open({}, WATCHDOG)
-      const lost = scene.lossesOf(redisson)
+      const lost = eventsOf(redisson, 'lockLost')
       const names = ['gone', 'a string', 'a list', 'alive', 'alive'].map((prefix) => uniqueName(prefix))
       const holds = await Promise.all(names.map((each) => scene.lockOf(redisson, each).acquire()))
       const [gone, string, list] = names as [string, string, string]
@@ -224,7 +223,7 @@ export function renewalSuite(primitive: Primitive) {
 
     it(`A holder of a ${a} notices a forced release at its next renewal (C5)`, async () => {
       const redisson = await scene.open({}, 1_500)
-      const lost = scene.lossesOf(redisson)
+      const lost = eventsOf(redisson, 'lockLost')
       const hold = await scene.lockOf(redisson).acquire()
       expect(await scene.lockOf(await scene.open({}, WATCHDOG)).forceUnlock()).to.equal(true)
       await primitive.expectNothingLeft(scene.redis, scene.name)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { ClientInternals } from '../../src/client/client-internals'
-import type { LockLostEvent, Redisson, RLock } from '../../src/index'
+import type { Redisson, RLock } from '../../src/index'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { type Standalone, waitUntil } from '../kit/servers/index'
 import { own } from '../kit/servers/own-server'
@@ -32,12 +32,6 @@ class Scene {
 
   open(internals: ClientInternals = {}, lockWatchdogTimeout = 30_000, url = this.server.url) {
     return createRedisson({ redis: url, lockWatchdogTimeout }, internals)
-  }
-
-  lossesOf(redisson: Redisson): LockLostEvent[] {
-    const lost: LockLostEvent[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
-    return lost
   }
 
   /** How many connections are subscribed to the channel, or how many channels of waiters are subscribed to. */

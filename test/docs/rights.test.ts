@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { createRedisson } from '../kit/clients'
 import { examples } from '../kit/docs/pages'
 import { redis, redisAndName } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { freshCluster, freshSentinel, ownServer, withClient } from '../kit/servers/index'
 
 /** The user of docs/operations/security.md, who has these rights and no others. */
@@ -172,8 +173,7 @@ describe('The rights that docs/operations/security.md lists', () => {
         sentinelPassword: 'secret',
       },
     })
-    const errors: Error[] = []
-    one.on('error', (error) => errors.push(error))
+    const errors = eventsOf(one, 'error')
     expect(await one.getLock('lock:a').withLock(() => 'inside')).to.equal('inside')
     for (const sentinel of sentinels)
       await withClient(sentinel, async (at) => {

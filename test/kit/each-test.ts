@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { ClientInternals } from '../../src/client/client'
+import type { ClientInternals } from '../../src/client/client-internals'
 import type { Redisson, RedissonOptions, RLock } from '../../src/index'
 import { createRedisson, openRedis, uniqueName } from './clients'
 

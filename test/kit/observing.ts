@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
+import type { RedissonEvents } from '../../src/api/events'
+import type { Redisson } from '../../src/index'
 import { closeOpened } from './closing'
 
 /** Who holds a plain lock, as a Java peer would read it: the one field of the hash and its count. */
@@ -34,6 +36,22 @@ export async function stillPending(promise: Promise<unknown>, ms = 120): Promise
 export function blockEventLoop(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
+}
+
+type Event = keyof RedissonEvents
+
+/** What the client reports of this kind from now on, in the order in which it comes. */
+export function eventsOf<E extends Event>(redisson: Redisson, event: E): Parameters<RedissonEvents[E]>[0][] {
+  const events: Parameters<RedissonEvents[E]>[0][] = []
+  redisson.on(event, ((each: Parameters<RedissonEvents[E]>[0]) => events.push(each)) as RedissonEvents[E])
+  return events
+}
+
+/** The messages of the errors that the client reports from now on. */
+export function errorMessagesOf(redisson: Redisson): string[] {
+  const messages: string[] = []
+  redisson.on('error', ({ message }) => messages.push(message))
+  return messages
 }
 
 /** A promise to be settled from outside. */

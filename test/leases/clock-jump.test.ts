@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { LockLostEvent } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
+import { eventsOf } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
@@ -17,8 +17,7 @@ describe('The watchdog after a jump of the wall clock', () => {
       return sent.pass()
     })
     const redisson = await createRedisson({ lockWatchdogTimeout: WATCHDOG }, { clock, transport })
-    const lost: LockLostEvent[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     const first = await redisson.getLock(uniqueName()).acquire()
     await sleep(WATCHDOG / 4)
     const second = await redisson.getLock(uniqueName()).acquire()

@@ -188,8 +188,7 @@ describe('a lost lock', () => {
     const { signal } = hold
     const other = await createRedisson()
     const successor = other.getLock(lock.getName()).acquire()
-    proxy.refuse()
-    proxy.cut()
+    proxy.breakOff()
     await successor
     expect(signal.aborted).to.equal(true)
     expect(lost.map(({ reason }) => reason)).to.deep.equal(['lease'])

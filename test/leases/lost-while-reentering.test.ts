@@ -5,6 +5,7 @@ import { createRedisson, rejection } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { JumpingClock } from '../kit/jumping-clock'
 import { leftIn } from '../kit/left-in'
+import { eventsOf } from '../kit/observing'
 import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
@@ -31,8 +32,7 @@ describe('A hold that ends while it is re-entered', () => {
       })
       const redisson = await createRedisson({ lockWatchdogTimeout: WATCHDOG }, { clock, transport })
       redisson.on('error', () => {})
-      const lost: unknown[] = []
-      redisson.on('lockLost', (event) => lost.push(event))
+      const lost = eventsOf(redisson, 'lockLost')
       const lock = kind === 'lock' ? redisson.getLock(name) : redisson.getReadWriteLock(name)[kind]()
       const who = { threadId: 1 }
       held.push(await lock.acquire(who))
@@ -64,8 +64,7 @@ describe('A hold that ends while it is re-entered', () => {
           return sent.pass()
         })
         const redisson = await createRedisson({}, { clock, transport })
-        const lost: unknown[] = []
-        redisson.on('lockLost', (event) => lost.push(event))
+        const lost = eventsOf(redisson, 'lockLost')
         const lock =
           kind === 'lock'
             ? redisson.getLock(name)

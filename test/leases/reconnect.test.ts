@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect } from 'chai'
-import type { LockHold, LockLostEvent, Redisson } from '../../src/index'
+import type { LockHold } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { ownCluster, ownServer, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
@@ -13,16 +14,9 @@ const LONG_BEFORE_ITS_TURN = 15_000
 describe('a holder whose connection came back', () => {
   const server = ownServer()
 
-  function lossesOf(redisson: Redisson): LockLostEvent[] {
-    const lost: LockLostEvent[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
-    redisson.on('error', () => {})
-    return lost
-  }
-
   it('A reconnect shows at once that the server restarted without its data', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: WATCHDOG })
-    const lost = lossesOf(redisson)
+    const lost = eventsOf(redisson, 'lockLost')
     const holds = await Promise.all([1, 2, 3].map(() => redisson.getLock(uniqueName()).acquire()))
     const signals = holds.map((hold) => hold.signal)
     await server.restart({ keepData: false })
@@ -33,7 +27,7 @@ describe('a holder whose connection came back', () => {
 
   it('A second reconnect shows the second restart, and renews what came in between', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: WATCHDOG })
-    const lost = lossesOf(redisson)
+    const lost = eventsOf(redisson, 'lockLost')
     for (let times = 1; times <= 3; times++) {
       const hold = await redisson.getLock(uniqueName()).acquire()
       await server.restart({ keepData: false })
@@ -55,7 +49,7 @@ describe('a holder whose connection came back', () => {
     })
     const proxy = await openProxy(server)
     const redisson = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: WATCHDOG }, { transport })
-    const lost = lossesOf(redisson)
+    const lost = eventsOf(redisson, 'lockLost')
     const prefix = uniqueName()
     const holds = await Promise.all(
       Array.from({ length: COUNT }, (_, index) => redisson.getLock(`${prefix}:${index}`).acquire()),
@@ -80,7 +74,7 @@ describe('a holder whose connection came back', () => {
     it('A cluster client soon learns of a node restarted empty, and keeps other holds', async () => {
       const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }))
       const redisson = await createRedisson({ redis: { nodes }, lockWatchdogTimeout: WATCHDOG })
-      const lost = lossesOf(redisson)
+      const lost = eventsOf(redisson, 'lockLost')
       const holds: LockHold[] = []
       for (let index = 0; index < 30; index++) holds.push(await redisson.getLock(uniqueName()).acquire())
       // Its view of the cluster is on disk, its keys are not.

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { redis, redisAndName } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 /** ms */
@@ -67,10 +68,8 @@ describe('A right that is missing inside a script', () => {
   for (const [what, { command, acquire }] of Object.entries(RENEWED))
     it(`A renewal that the server refuses for a while loses no hold: ${what} (D6)`, async () => {
       const redisson = await asApp()
-      const errors: Error[] = []
-      redisson.on('error', (error) => errors.push(error))
-      const lost: unknown[] = []
-      redisson.on('lockLost', (event) => lost.push(event))
+      const errors = eventsOf(redisson, 'error')
+      const lost = eventsOf(redisson, 'lockLost')
       const hold = await acquire(redisson, uniqueName('renewed'))
       await redis.call('ACL', 'SETUSER', 'app', `-${command}`)
       await waitUntil('the refusal is reported', async () => errors.length > 0)

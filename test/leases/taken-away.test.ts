@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { LockHold, LockLostEvent } from '../../src/index'
+import type { LockHold } from '../../src/index'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { redis, redisAndName } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { ownServer, sharedSentinel, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
 
@@ -25,8 +26,7 @@ describe('A renewed lock that is taken away on the server', () => {
       { redis: server.url, lockWatchdogTimeout },
       { transport: scripts.transport },
     )
-    const lost: LockLostEvent[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     return { redisson, lost }
   }
 

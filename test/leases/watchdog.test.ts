@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { ownServer } from '../kit/servers/index'
 import { type ScriptCounter, tapped } from '../kit/tapped-transport'
 
@@ -25,8 +26,7 @@ describe('the watchdog', () => {
       }),
       3_000,
     )
-    const lost: unknown[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     const late = redisson.getLock(name).acquire()
     await sleep(1_800)
     const sooner = await redisson.getLock(uniqueName()).acquire()

@@ -112,8 +112,7 @@ describe('A multi lock or a RedLock that many callers want while too few servers
       const locks = [redisson.getLock(name), away.getLock(`${name}:away`)]
       const lock = kind === 'multi lock' ? redisson.getMultiLock(...locks) : redisson.getRedLock(...locks)
       const code = kind === 'multi lock' ? 'REDIS_UNAVAILABLE' : 'LOCK_QUORUM'
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
       await waitUntil('the server is known to be away', () => internalsOf(away).scripts.isServerAway)
       const taken = await (await createRedisson()).getLock(name).acquire()
       const trying = lock.tryLock(2_000, 30_000)

@@ -96,8 +96,7 @@ describe('runOnce: the watchdog takes the key over although one call fails', fun
     const lock = redisson.getLock(uniqueName())
     const job = async () => {
       await lock.lock(3_600_000)
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
       await lock.unlock().catch(() => {})
     }
     await redisson.runOnce(lock.getName(), job, { atLeast: 2_000 })

@@ -131,8 +131,7 @@ describe('what is given up half-way', () => {
     await redisson.run(async () => {
       await lock.lock(1_500)
       await lock.lock(3_600_000)
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
       expect((await rejection(lock.unlock())).code).to.equal('REDIS_UNAVAILABLE')
       await waitUntil('the hold has ended', async () => !(await lock.isHeldByCurrentThread()))
       await proxy.accept()

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { rejection, timed } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { fairScene } from '../locks/fair-scene'
@@ -134,8 +135,7 @@ describe("Redisson's tests of the queue of a fair lock", () => {
 
   it('RedissonFairLockTest.testAcquireFailedNotCalledOnRedisTimeout: a pause is sat out', async () => {
     const redisson = await scene.open()
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     await scene.lockOf(redisson).acquire({ leaseTime: 700 })
     const second = await scene.waiting(scene.lockOf(redisson))
     const trying = redisson.run(() => scene.lockOf(redisson).tryLock(20_000, 300))

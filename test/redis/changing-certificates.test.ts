@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { Redisson, type RedissonOptions } from '../../src/index'
 import { type Certificate, Certificates } from '../kit/certificates'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { errorMessagesOf, eventsOf } from '../kit/observing'
 import { freePorts } from '../kit/servers/free-ports'
 import {
   freshCluster,
@@ -65,8 +66,7 @@ describe('TLS options that a function returns', () => {
   ): Promise<void> {
     const open = () => createRedisson({ redis, lockWatchdogTimeout: WATCHDOG })
     const [holder, other] = [await open(), await open()]
-    const lost: unknown[] = []
-    holder.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(holder, 'lockLost')
     const holds = await Promise.all([1, 2, 3].map(() => holder.getLock(uniqueName()).acquire()))
     const waiting = other.getLock(holds[0]!.lockName).acquire()
     await waitUntil('it waits', () => other.stats().waiting === 1 && other.stats().channels === 1)
@@ -114,8 +114,7 @@ describe('TLS options that a function returns', () => {
     const { server, port } = await startWithTls(filesOf(first), 'no')
     const redis = { host: 'localhost', port, tls: { ca: first.pem.cert } }
     const redisson = await createRedisson({ redis, lockWatchdogTimeout: WATCHDOG })
-    const errors: string[] = []
-    redisson.on('error', ({ message }) => errors.push(message))
+    const errors = errorMessagesOf(redisson)
     const hold = await redisson.getLock(uniqueName()).acquire()
     await restartWith(server, filesOf(second))
     await waitUntil('the hold is told', () => hold.signal.aborted)
@@ -128,8 +127,7 @@ describe('TLS options that a function returns', () => {
     const { server, port } = await startWithTls(filesOf(first), 'yes')
     const redis = { host: 'localhost', port, tls: { ca: first.pem.cert, ...first.pem } }
     const redisson = await createRedisson({ redis, lockWatchdogTimeout: WATCHDOG })
-    const errors: string[] = []
-    redisson.on('error', ({ message }) => errors.push(message))
+    const errors = errorMessagesOf(redisson)
     redisson.on('unavailable', ({ error }) => errors.push(error.message))
     const hold = await redisson.getLock(uniqueName()).acquire()
     await restartWith(server, filesOf(first, second.certPath))

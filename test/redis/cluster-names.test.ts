@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { createRedisson, uniqueName } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { type ClusterSetup, sharedCluster, waitUntil, withClient } from '../kit/servers/index'
 
 describe('names in a cluster', () => {
@@ -46,8 +47,7 @@ describe('names in a cluster', () => {
   it('Locks of many cluster slots are renewed in batches, each batch within one slot (B7)', async () => {
     const lockWatchdogTimeout = 3_000
     const redisson = await createRedisson({ redis: source(), lockWatchdogTimeout, lockWatchdogBatchSize: 5 })
-    const troubles: unknown[] = []
-    redisson.on('lockLost', (event) => troubles.push(event))
+    const troubles: unknown[] = eventsOf(redisson, 'lockLost')
     redisson.on('renewalFailed', (event) => troubles.push(event))
     redisson.on('error', (event) => troubles.push(event))
     const spread = Array.from({ length: 100 }, () => uniqueName())

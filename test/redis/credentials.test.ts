@@ -4,6 +4,7 @@ import type { RedisCredentials, RedissonOptions } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
+import { eventsOf } from '../kit/observing'
 import { queueSleeps } from '../kit/queues'
 import {
   type Address,
@@ -49,8 +50,7 @@ async function throughTwoPasswords(
     await createRedisson({ redis, credentials, lockWatchdogTimeout: WATCHDOG }),
     await createRedisson({ redis, credentials, lockWatchdogTimeout: WATCHDOG }),
   ]
-  const lost: unknown[] = []
-  holder.on('lockLost', (event) => lost.push(event))
+  const lost = eventsOf(holder, 'lockLost')
   const names = Array.from({ length: 6 }, () => uniqueName())
   const holds = await Promise.all(names.map((name) => holder.getLock(name).acquire()))
   const waiting = other.getLock(names[0]!).acquire()

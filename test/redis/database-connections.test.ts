@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { errorMessagesOf } from '../kit/observing'
 import { freshServer, startStandalone, waitUntil } from '../kit/servers/index'
 import { behindSentinel, DB } from './app-in-database'
 
@@ -8,8 +9,7 @@ describe('A connection whose SELECT fails', () => {
   it('A connection is not used when the server comes back with fewer databases', async () => {
     const server = await freshServer()
     const redisson = await createRedisson({ redis: `${server.url}/${DB}` })
-    const reported: string[] = []
-    redisson.on('error', ({ message }) => reported.push(message))
+    const reported = errorMessagesOf(redisson)
     await server.restart({ keepData: false, config: ['databases 1'] })
     const out = /DB index is out of range.*database 5/
     await waitUntil('the outage is reported', () => reported.some((message) => out.test(message)))
@@ -30,8 +30,7 @@ describe('A connection whose SELECT fails', () => {
     const admin = await openRedis(`redis://${host}:${port}`)
     const inDatabase = await openRedis(`redis://${host}:${port}/${DB}`)
     const app = await createRedisson({ redis: place.app })
-    const reported: string[] = []
-    app.on('error', ({ message }) => reported.push(message))
+    const reported = errorMessagesOf(app)
     const hold = await app.getLock(uniqueName()).acquire()
     await admin.call('ACL', 'SETUSER', 'app', '-select')
     const clients = String(await admin.client('LIST')).split('\n')
@@ -57,8 +56,7 @@ describe('A connection whose SELECT fails', () => {
     const place = await behindSentinel()
     const admin = await openRedis(`redis://${place.server.host}:${place.server.port}`)
     const app = await createRedisson({ redis: place.app })
-    const reported: string[] = []
-    app.on('error', ({ message }) => reported.push(message))
+    const reported = errorMessagesOf(app)
     await app.getLock(uniqueName()).withLock(() => {})
     const kill = async (command: string) => {
       const clients = String(await admin.client('LIST')).split('\n')

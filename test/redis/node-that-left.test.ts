@@ -3,6 +3,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { ShardedSubscriptionMode } from '../../src/index'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { createRedisson, timed, uniqueName } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { slotsOfShard } from '../kit/servers/cluster-slots'
 import {
   type ClusterSetup,
@@ -46,8 +47,7 @@ describe('A cluster node that has left', () => {
     for (const how of ['was cut off', 'was reset'] as const)
       it(`A client leaves a primary that ${how}, with holds and waiters, mode ${mode}`, async () => {
         const client = await open(mode, 6_000)
-        const lost: unknown[] = []
-        client.on('lockLost', (event) => lost.push(event))
+        const lost = eventsOf(client, 'lockLost')
         const names = nameEach(() => nameOn(0))
         const opening = await closeEach(await open(mode), names)
         const entering = enterEach(client, names)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { RedisRefusedError, type Redisson, type RLock } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { redis, redisAndName } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import {
   type ClusterSetup,
   freshServer,
@@ -54,8 +55,7 @@ describe('A PUBLISH that the server refuses', () => {
   const asUser = (of: Standalone = server) => of.url.replace('redis://', 'redis://app:secret@')
 
   function errorsOf(redisson: Redisson): Error[] {
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     return errors
   }
 

@@ -100,8 +100,7 @@ describe('Behind sentinels that were away for a while', () => {
     })
     await client.getLock(uniqueName()).withLock(() => {})
     for (const proxy of proxies) {
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
     }
     const primary = await replacePrimary()
     const name = uniqueName()

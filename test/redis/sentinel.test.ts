@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { Redisson } from '../../src/redisson'
 import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { provesLocking, SOON, subscribersOn, through } from '../kit/proves-locking'
 import { isRenewed } from '../kit/replication'
 import {
@@ -49,8 +50,7 @@ describe('behind sentinels', () => {
   it('A hold, its renewal and its waiter go through an ordered failover', async () => {
     const holder = await createRedisson({ redis: sourceOf(setup), lockWatchdogTimeout: 6_000 })
     const other = await createRedisson({ redis: sourceOf(setup) })
-    const lost: unknown[] = []
-    holder.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(holder, 'lockLost')
     const name = uniqueName()
     const old = await setup.primary()
     const held = await holder.getLock(name).acquire()

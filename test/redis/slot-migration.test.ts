@@ -4,6 +4,7 @@ import calculateSlot from 'cluster-key-slot'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { freshName, name } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { openProxy } from '../kit/proxies'
 import { freshCluster, ownCluster, serverHas, waitUntil, withClient } from '../kit/servers/index'
@@ -188,8 +189,7 @@ describe('A slot that migrates', () => {
 
   it('Locks work over ASK and MOVED, and are renewed', async () => {
     const redisson = await createRedisson({ redis: source(), lockWatchdogTimeout: 3_000 })
-    const lost: unknown[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     const held = await redisson.getLock(name).acquire()
     let target = await move(name, async () => {
       // The key has moved and the slot has not: the source answers ASK.

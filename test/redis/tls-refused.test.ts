@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { type Address, freshServer, waitUntil } from '../kit/servers/index'
 import { TlsProxy } from '../kit/tls-proxy'
 
 describe('A server that comes back with the certificate of another authority', () => {
   /** Replaces the proxy after the client has reported that nothing listens there. */
   async function replace(proxy: TlsProxy, to: Address, redisson: Redisson): Promise<Error[]> {
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     const { port } = proxy
     await proxy.close()
     // A cluster asks a node only when a command is for it.

@@ -4,6 +4,7 @@ import { RedisRefusedError, RedissonError } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
+import { eventsOf } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { freshServer, ownServer, startStandalone, waitUntil } from '../kit/servers/index'
 import { ScriptCounter } from '../kit/tapped-transport'
@@ -35,8 +36,7 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
   it('A missing right (NOPERM) is a RedisRefusedError of every call, with one event', async () => {
     await setUser('mute')
     const redisson = await createRedisson({ redis: asUser('mute') })
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     const lock = redisson.getLock(name)
     const hold = await redisson.getLock(uniqueName()).acquire()
     await setUser('mute', '-evalsha')
@@ -102,8 +102,7 @@ describe('What the server refuses is a RedisRefusedError, at once', () => {
     try {
       const { host, port } = proxy
       const redisson = await createRedisson({ redis: { host, port, password: 'first' } })
-      const errors: Error[] = []
-      redisson.on('error', (error) => errors.push(error))
+      const errors = eventsOf(redisson, 'error')
       await admin.config('SET', 'requirepass', 'second')
       proxy.cut()
       await waitUntil('the refusal is reported', () => errors.length > 0)

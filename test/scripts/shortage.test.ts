@@ -6,6 +6,7 @@ import { script } from '../../src/scripts/script'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
+import { errorMessagesOf, eventsOf } from '../kit/observing'
 import { look, readTimeoutKey } from '../kit/read-write/state'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
@@ -46,8 +47,7 @@ describe('A server that is short of memory, disk or replicas', () => {
 
       it(`A server that is short (${what}) is tried again in the wait, with one event`, async () => {
         const redisson = await createRedisson({ redis: server.url })
-        const errors: string[] = []
-        redisson.on('error', ({ message }) => errors.push(message))
+        const errors = errorMessagesOf(redisson)
         const lock = redisson.getLock(uniqueName())
         const who = { threadId: 1 }
         await lock.lock(who)
@@ -185,8 +185,7 @@ describe('A server that is short of memory, disk or replicas', () => {
 
   it('Plain, write and read holds are renewed though the server is short of memory', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 1_500 })
-    const trouble: unknown[] = []
-    redisson.on('lockLost', (event) => trouble.push(event))
+    const trouble: unknown[] = eventsOf(redisson, 'lockLost')
     redisson.on('renewalFailed', (event) => trouble.push(event))
     redisson.on('error', (error) => trouble.push(error))
     const names = [uniqueName(), uniqueName(), uniqueName()] as const

@@ -5,6 +5,7 @@ import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/
 import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
+import { eventsOf } from '../kit/observing'
 import { Program } from '../kit/program'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -137,8 +138,7 @@ describe('shutdown()', () => {
 
   it('shutdown() aborts the signal of a remaining hold, and its key stays for its lease', async () => {
     const redisson = await createRedisson()
-    const lost: unknown[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
     const { signal } = hold
     const down = redisson.shutdown({ timeout: 200 })

@@ -16,8 +16,7 @@ describe('a server out of reach', () => {
   })
 
   function away() {
-    proxy.refuse()
-    proxy.cut()
+    proxy.breakOff()
   }
 
   it('Every call to an unreachable server rejects with RedisUnavailableError in time', async () => {

@@ -4,6 +4,7 @@ import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
+import { eventsOf } from '../kit/observing'
 import { ownServer, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { tapped } from '../kit/tapped-transport'
@@ -16,8 +17,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
   async function asUser(...rules: string[]): Promise<{ redisson: Redisson; errors: Error[] }> {
     await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', ...rules)
     const redisson = await createRedisson({ redis: server.url.replace('redis://', 'redis://app:pw@') })
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     return { redisson, errors }
   }
 
@@ -54,8 +54,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     const url = server.url.replace('redis://', 'redis://app:pw@')
     const clock = new JumpingClock()
     const redisson = await createRedisson({ redis: url }, { clock })
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
     const permits = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
     const latch = redisson.getCountDownLatch(uniqueName('latch'))

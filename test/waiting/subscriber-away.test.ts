@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { createRedisson, timed, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
+import { eventsOf } from '../kit/observing'
 import { ownServer, waitUntil } from '../kit/servers/index'
 
 const LEASE = 60_000
@@ -25,8 +26,7 @@ describe('waiting while messages cannot arrive', () => {
     await redis.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '&*', '+@all', '-subscribe')
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url.replace('redis://', 'redis://deaf:secret@') })
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     const waiting = redisson.getLock(foreign.name).acquire()
     await waitUntil('the refusal is reported', () => errors.length > 0)
     expect(errors[0]!.message).to.contain('NOPERM')

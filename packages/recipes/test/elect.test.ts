@@ -6,6 +6,7 @@ import { createRedisson, rejection, timed } from '../../../test/kit/clients'
 import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { ForeignLock } from '../../../test/kit/foreign-lock'
 import { leftIn } from '../../../test/kit/left-in'
+import { eventsOf } from '../../../test/kit/observing'
 import { openProxy } from '../../../test/kit/proxies'
 import { SentScripts } from '../../../test/kit/sent-scripts'
 import { waitUntil } from '../../../test/kit/servers/index'
@@ -255,8 +256,7 @@ describe('elect', () => {
     const proxy = await openProxy(await defaultServer())
     const client = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300 })
     client.on('error', () => {})
-    proxy.refuse()
-    proxy.cut()
+    proxy.breakOff()
     const errors: unknown[] = []
     const election = elect(client, name)
     election.lead(() => {}).catch((error) => errors.push(error))
@@ -302,8 +302,7 @@ describe('elect', () => {
   it('A key that is no lock ends the candidacy: lead() rejects, or else the event error tells', async () => {
     await redis.set(name, 'x')
     const client = await createRedisson()
-    const errors: Error[] = []
-    client.on('error', (error) => errors.push(error))
+    const errors = eventsOf(client, 'error')
     expect(await rejection(elect(client, name).lead(() => {}))).to.be.instanceOf(WrongTypeError)
     expect(errors).to.deep.equal([])
     elect(client, name)

@@ -296,8 +296,7 @@ describe('once', () => {
       key,
       async () => {
         // Nothing is in flight that could arrive later.
-        proxy.refuse()
-        proxy.cut()
+        proxy.breakOff()
         return 'kept'
       },
       KEEP,

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { type LockLostEvent, Redisson, RedisUnavailableError, WrongTypeError } from 'rlock'
+import { Redisson, RedisUnavailableError, WrongTypeError } from 'rlock'
+import { eventsOf } from '../../../test/kit/observing'
 import { rejection } from '../../../test/kit/rejection'
 import { latch } from '../../../test/kit/tapped-transport'
 import { type InMemoryRedis, inMemoryRedis } from '../src/index'
@@ -43,8 +44,7 @@ describe('The in-memory Redis', () => {
 
   it('advance() renews the holds of the watchdog in their time', async () => {
     const client = await open()
-    const lost: LockLostEvent[] = []
-    client.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(client, 'lockLost')
     const hold = await client.getLock('order').acquire()
     await redis.advance(10 * A_LEASE)
     expect(hold.isHeld).to.equal(true)

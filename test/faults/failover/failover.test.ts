@@ -3,7 +3,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Permit, Redisson, RLock } from '../../../src/index'
 import { suffixed } from '../../../src/scripts/key-names'
 import { createRedisson, timed, uniqueName } from '../../kit/clients'
-import { stillPending } from '../../kit/observing'
+import { eventsOf, stillPending } from '../../kit/observing'
 import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
   type Address,
@@ -139,8 +139,7 @@ describe('behind sentinels, a primary killed', () => {
     const lockWatchdogTimeout = 9_600
     const holder = await createRedisson({ redis: through(setup), lockWatchdogTimeout }, PATIENT)
     const other = await createRedisson({ redis: through(setup) }, PATIENT)
-    const lost: unknown[] = []
-    holder.on('lockLost', (event) => lost.push(event))
+    const lost: unknown[] = eventsOf(holder, 'lockLost')
     const kinds = Object.keys(KINDS)
     const names = new Map(kinds.map((kind) => [kind, uniqueName()]))
     const synchronizers = new Synchronizers(holder, other, {
@@ -220,8 +219,7 @@ describe('In a cluster with replicas, a primary', () => {
     const lockWatchdogTimeout = 9_600
     const holder = await createRedisson({ redis: nodes(), lockWatchdogTimeout }, PATIENT)
     const other = await createRedisson({ redis: nodes() }, PATIENT)
-    const lost: unknown[] = []
-    holder.on('lockLost', (event) => lost.push(event))
+    const lost: unknown[] = eventsOf(holder, 'lockLost')
     const kinds = Object.keys(KINDS)
     const tag = uniqueName()
     const names = new Map(kinds.map((kind, index) => [kind, `{${tag}}${index}`]))

@@ -4,7 +4,7 @@ import type { RLock } from '../../../src/engine/rlock'
 import type { Redisson, TokenLock } from '../../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { freshName, name } from '../../kit/each-test'
-import { ownerOf } from '../../kit/observing'
+import { eventsOf, ownerOf } from '../../kit/observing'
 import { type Address, ownCluster, waitUntil, withClient } from '../../kit/servers/index'
 import { setUpSilentReplicas } from './silent-replicas'
 
@@ -74,8 +74,7 @@ describe('Replicas that do not acknowledge', () => {
 
   it('A token that no replica has is not handed out, and the next one is greater (F3, J6)', async () => {
     const redisson = await connected()
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     const { redis } = servers
     const lock = redisson.getFencedLock(name)
     expect(await lock.withLock(({ token }) => token)).to.equal(1)
@@ -154,8 +153,7 @@ describe('Replicas that do not acknowledge', () => {
     // The least that is renewed behind replicas that may not answer.
     const lockWatchdogTimeout = 9 * SYNC + 300
     const redisson = await connected({ lockWatchdogTimeout })
-    const lost: unknown[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost: unknown[] = eventsOf(redisson, 'lockLost')
     redisson.on('renewalFailed', (event) => lost.push(event))
     const hold = await redisson.getLock(uniqueName()).acquire()
     await pause()

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import type { LockHold } from '../../../src/index'
 import { createRedisson, uniqueName } from '../../kit/clients'
+import { eventsOf } from '../../kit/observing'
 import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
   freshSentinel,
@@ -43,8 +44,7 @@ describe('A renewal that no replica has', () => {
       { redis: through(setup), lockWatchdogTimeout: LEASE, slavesSyncTimeout: 300 },
       PATIENT,
     )
-    const lost: unknown[] = []
-    redisson.on('lockLost', (event) => lost.push(event))
+    const lost = eventsOf(redisson, 'lockLost')
     const name = uniqueName()
     const hold = await redisson.getLock(name).acquire()
     for (const proxy of proxies) proxy.stall()

@@ -47,8 +47,7 @@ export const STANDALONE_FAULTS: readonly Fault<StandaloneLane>[] = [
     title: 'connection cut, then refused',
     expects: 'lost',
     inflict: atOnce(({ proxy }) => {
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
     }),
     heal: reconnectable,
   },
@@ -145,8 +144,7 @@ export const STANDALONE_FAULTS: readonly Fault<StandaloneLane>[] = [
     expects: 'lost',
     inflict: atOnce(({ holder, proxy }) => {
       holder.order({ do: 'set-wall-clock', by: -HOUR })
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
     }),
     heal: reconnectable,
   },

@@ -116,8 +116,7 @@ export class LossyLink {
 
   private refuse() {
     for (const proxy of this.proxies) {
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
     }
   }
 }

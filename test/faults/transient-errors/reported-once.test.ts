@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { OutageReporter } from '../../../src/redis/reports/outage-reporter'
 import { createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { ForeignLock } from '../../kit/foreign-lock'
+import { eventsOf } from '../../kit/observing'
 import { openProxy } from '../../kit/proxies'
 import { sharedStandalone, waitUntil } from '../../kit/servers/index'
 import { VirtualClock } from '../../kit/virtual-clock'
@@ -16,8 +17,7 @@ describe('An outage is reported once, and the next one again', () => {
     const trouble = await readonly()
     try {
       const redisson = await createRedisson({ redis: trouble.source })
-      const errors: Error[] = []
-      redisson.on('error', (error) => errors.push(error))
+      const errors = eventsOf(redisson, 'error')
       for (let outage = 1; outage <= 2; outage++) {
         await trouble.begin()
         const locking = Array.from({ length: 5 }, () => redisson.getLock(trouble.newName()).lock())
@@ -36,11 +36,9 @@ describe('An outage is reported once, and the next one again', () => {
   it('An outage of the connection is reported once, also while no command is sent', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const redisson = await createRedisson({ redis: proxy.url })
-    const errors: Error[] = []
-    redisson.on('error', (error) => errors.push(error))
+    const errors = eventsOf(redisson, 'error')
     for (let outage = 1; outage <= 2; outage++) {
-      proxy.refuse()
-      proxy.cut()
+      proxy.breakOff()
       await waitUntil('it is reported', () => errors.length === outage)
       // Time for several more attempts to connect.
       await sleep(1_500)
@@ -58,8 +56,7 @@ describe('An outage is reported once, and the next one again', () => {
     try {
       const { host, port } = await sharedStandalone()
       const redisson = await createRedisson({ redis: `redis://${user}:secret@${host}:${port}` })
-      const errors: Error[] = []
-      redisson.on('error', (error) => errors.push(error))
+      const errors = eventsOf(redisson, 'error')
       const foreign = new ForeignLock(redis, uniqueName())
       await foreign.take(60_000)
       expect(await redisson.getLock(foreign.name).tryLock(3_500)).to.equal(false)

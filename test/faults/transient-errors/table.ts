@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../../src/index'
 import { createRedisson, rejection, timed } from '../../kit/clients'
+import { errorMessagesOf } from '../../kit/observing'
 import { waitUntil } from '../../kit/servers/index'
 import { prepareCalls } from './calls'
 import { stateOf } from './preparation'
@@ -25,8 +26,7 @@ export function describeTrouble(what: string, open: () => Promise<Trouble>): voi
     after(() => trouble.stop())
 
     const tellingOf = (redisson: Redisson) => {
-      const errors: string[] = []
-      redisson.on('error', ({ message }) => errors.push(message))
+      const errors = errorMessagesOf(redisson)
       return errors
     }
 

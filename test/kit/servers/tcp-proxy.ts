@@ -21,6 +21,8 @@ export interface TcpProxy extends Address {
   halfClose(end: 'client' | 'server'): void
   /** New connections are refused from now on, as by a host on which nothing listens. */
   refuse(): void
+  /** Refuses new connections, and closes every present one. */
+  breakOff(): void
   accept(): Promise<void>
   /** Nothing passes in either direction, not even the end of a connection: a silent network. */
   stall(): void
@@ -97,6 +99,11 @@ class ListeningProxy implements TcpProxy {
     this.listener = undefined
   }
 
+  breakOff(): void {
+    this.refuse()
+    this.cut()
+  }
+
   async accept(): Promise<void> {
     if (this.listener) return
     const listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.join(client))
@@ -151,8 +158,7 @@ class ListeningProxy implements TcpProxy {
   }
 
   async stop(): Promise<void> {
-    this.refuse()
-    this.cut()
+    this.breakOff()
     this.dropLate()
     giveBackPort(this.port)
   }

@@ -160,8 +160,7 @@ export async function cutOffTogether(world: World, config: readonly string[]): P
 }
 
 function refuseAll(proxy: TcpProxy) {
-  proxy.refuse()
-  proxy.cut()
+  proxy.breakOff()
 }
 
 /** Lets the sentinels see the primary under the address of a proxy, and everybody who asks them. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { timed, uniqueName } from '../../test/kit/clients'
+import { freshName, name } from '../../test/kit/each-test'
 import { BOTH_WAYS, READ, WRITE } from '../support/lock-peer'
 import { untilAsleep, type World } from '../support/world'
 
@@ -21,8 +22,9 @@ export function readWriteWaitingTests(world: World): void {
   for (const [holder, waiter] of BOTH_WAYS) {
     for (const [held, wanted] of EXCLUSIONS) {
       describe(`${waiter} waits to ${wanted.type} while ${holder} ${held.type}s`, () => {
+        freshName()
+
         it('and is woken by unlock(), not by one of an inner level', async () => {
-          const name = uniqueName()
           const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
           await holding.lock(name, held)
           await holding.lock(name, held)
@@ -37,7 +39,6 @@ export function readWriteWaitingTests(world: World): void {
         })
 
         it('in tryLock() with a wait, and only as long as it said', async () => {
-          const name = uniqueName()
           const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
           await holding.lock(name, { ...held, leaseTime: LEASE_MS })
           const took = await timed(async () => {
@@ -68,7 +69,6 @@ export function readWriteWaitingTests(world: World): void {
         })
 
         it('and enters when the lease runs out, not before and not much later', async () => {
-          const name = uniqueName()
           await world[holder].thread('a').lock(name, { ...held, leaseTime: 300 })
           const took = await timed(() => world[waiter].thread('b').lock(name, wanted))
           expect(took).to.be.within(200, 300 + WOKEN_WITHIN_MS)

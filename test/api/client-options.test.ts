@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redisson, TimeUnit } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { sharedStandalone } from '../kit/servers/index'
 
 describe('Redisson.create', () => {
+  clientAndRedis()
+
   it("create() gives every client a UUID of its own, of another version than Java's", async () => {
     const [one, other] = [await createRedisson(), await createRedisson()]
     expect(one.getId()).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
@@ -12,7 +15,6 @@ describe('Redisson.create', () => {
   })
 
   it('Redisson.create takes the watchdog lease from lockWatchdogTimeout', async () => {
-    const redis = await openRedis()
     const redisson = await createRedisson({ lockWatchdogTimeout: 300_000.5 })
     const hold = await redisson.getLock(uniqueName('options')).acquire()
     expect(await redis.pttl(hold.lockName)).to.be.within(200_000, 300_001)
@@ -20,12 +22,10 @@ describe('Redisson.create', () => {
   })
 
   it('Redisson.create can be disposed of', async () => {
-    const name = uniqueName('options')
     {
       await using redisson = await Redisson.create({ redis: (await sharedStandalone()).url })
       await redisson.getLock(name).withLock(() => {})
     }
-    const redisson = await createRedisson()
     await redisson.shutdown()
     await redisson.shutdown()
     expect((await rejection(redisson.getLock(name).lock())).code).to.equal('REDISSON_SHUTDOWN')
@@ -67,7 +67,6 @@ describe('Redisson.create', () => {
     }
     for (const [call, wait] of Object.entries(busy))
       it(`${call} rejects with LockTimeoutError after the client's waitTime`, async () => {
-        const name = uniqueName('options')
         const holder = await createRedisson()
         const redisson = await createRedisson({ waitTime: 100 })
         const isReadWrite = call.startsWith('writeLock')
@@ -86,7 +85,6 @@ describe('Redisson.create', () => {
       })
 
     it('A waitTime of the call counts, and tryLock() without one tries once', async () => {
-      const name = uniqueName('options')
       const redisson = await createRedisson({ waitTime: 50 })
       const lock = redisson.getLock(name)
       const hold = await lock.acquire()
@@ -115,7 +113,6 @@ describe('Redisson.create', () => {
     }
     for (const [call, wait] of Object.entries(patient))
       it(`${call} with a waitTime of Infinity waits for longer than the client's`, async () => {
-        const name = uniqueName('options')
         const holder = await createRedisson()
         const redisson = await createRedisson({ waitTime: 20 })
         const hold = await holder.getLock(name).acquire()

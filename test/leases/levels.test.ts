@@ -2,16 +2,15 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
-import { redis, redisAndName } from '../kit/each-test'
+import { clientAndRedis, lock, redis, redisAndName, redisson } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('the leases of nested levels', () => {
+  clientAndRedis()
   redisAndName()
 
   it('An inner lease never shortens what an outer level still needs (guarantee 6)', async () => {
-    const redisson = await createRedisson()
-    const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
       await lock.lock(20_000)
       await lock.lock(500)
@@ -55,7 +54,6 @@ describe('the leases of nested levels', () => {
   })
 
   it("A read hold whose outer lease ran out ends with its inner level's unlock()", async () => {
-    const redisson = await createRedisson()
     let losses = 0
     redisson.on('lockLost', () => losses++)
     const lock = redisson.getReadWriteLock(uniqueName()).readLock()

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock, RRedLock } from '../../src/index'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
@@ -12,9 +13,10 @@ import { tapped } from '../kit/tapped-transport'
 type Locks = Pick<RLock, 'lock'>
 
 describe('A RedLock and what its caller has or cannot have of its members', () => {
+  redisAndName()
+
   it('The caller would wait for itself at one member, another refuses: it goes on (V157)', async () => {
     const [redisson, other, redis] = [await createRedisson(), await createRedisson(), await openRedis()]
-    const name = uniqueName('self-wait')
     const [refused, taken] = [`${name}2`, `${name}3`]
     const own = redisson.getReadWriteLock(`${name}1`)
     const red = redisson.getRedLock(own.writeLock(), redisson.getLock(refused), redisson.getLock(taken))
@@ -41,7 +43,6 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
   ] as const)
     it(`A RedLock with a loss ${when} is not acquired before its unlock() (V164)`, async () => {
       const [redisson, other] = [await createRedisson({ lockWatchdogTimeout: 1_500 }), await createRedisson()]
-      const redis = await openRedis()
       const names = ['1', '2', '3'].map((end) => uniqueName(end))
       const red = redisson.getRedLock(...names.map((name) => redisson.getLock(name)))
       const taken = await other.getLock(names[2]!).acquire()
@@ -71,7 +72,6 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
       const clock = new JumpingClock()
       const redisson = await createRedisson({}, { clock })
       const away = await createRedisson({ redis: proxy.url })
-      const name = uniqueName('self-wait')
       const red = redisson.getRedLock(
         ...[redisson, away, redisson].map((client, index) =>
           client.getReadWriteLock(`${name}${index}`).writeLock(),
@@ -132,7 +132,6 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
       return answer
     })
     const redisson = await createRedisson({}, { clock, transport })
-    const name = uniqueName('red')
     const taken = await (await createRedisson()).getLock(name).acquire()
     const acquiring = redisson.getRedLock(redisson.getLock(name)).acquire({ leaseTime: 600_000 })
     await queueSleeps(redisson, name, 1)

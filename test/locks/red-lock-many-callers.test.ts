@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { freshName, name } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
@@ -19,6 +20,7 @@ function exclusiveSection(): () => Promise<void> {
 }
 
 describe('A RedLock for which many callers of one process wait', () => {
+  freshName()
   let servers: Standalone[]
   before(async () => {
     servers = await Promise.all([0, 1, 2].map(() => startStandalone()))
@@ -28,7 +30,6 @@ describe('A RedLock for which many callers of one process wait', () => {
   })
 
   it('They wait for the same member at the same time, whenever they came (V180)', async () => {
-    const name = uniqueName('red')
     const connect = () => Promise.all(servers.map(({ url }) => createRedisson({ redis: url })))
     const over = (clients: Redisson[]) =>
       clients[0]!.getRedLock(...clients.map((client) => client.getLock(name)))
@@ -58,7 +59,6 @@ describe('A RedLock for which many callers of one process wait', () => {
 
   it('They go on one after the other where a RedLock of two fair members needs both (V203)', async () => {
     const urls = servers.slice(1).map(({ url }) => url)
-    const name = uniqueName('red')
     const transport = tapped(async (sent) => {
       await sleep(10)
       const answer = await sent.pass()
@@ -81,7 +81,6 @@ describe('A RedLock for which many callers of one process wait', () => {
   it('They go on one after the other while a server is away (V191)', async () => {
     const away = await startStandalone()
     const urls = [servers[0]!.url, servers[1]!.url, away.url]
-    const name = uniqueName('red')
     const processes = await Promise.all(
       [1, 2].map(() => Promise.all(urls.map((redis) => createRedisson({ redis })))),
     )

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 
 type Kind = (redisson: Redisson, name: string) => Pick<RLock, 'lock' | 'unlock'>
@@ -14,10 +15,10 @@ const KINDS: Record<string, Kind> = {
 }
 
 describe('A branch whose ancestor acquires meanwhile', () => {
+  clientAndRedis()
+
   for (const [kind, make] of Object.entries(KINDS))
     it(`enters below it where its own re-entry of ${kind} was answered late (V134)`, async () => {
-      const redisson = await createRedisson()
-      const redis = await openRedis()
       const own = make(redisson, uniqueName('meanwhile'))
       const another = redisson.getLock(uniqueName('another'))
       await redisson.run(async () => {
@@ -40,7 +41,6 @@ describe('A branch whose ancestor acquires meanwhile', () => {
 
   it('learns that it would wait for itself where its ancestor reads by now (V137)', async () => {
     const [redisson, other] = [await createRedisson(), await createRedisson()]
-    const name = uniqueName('meanwhile')
     const lock = redisson.getReadWriteLock(name)
     const writer = await other.getReadWriteLock(name).writeLock().acquire()
     await redisson.run(async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson, type RLock } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redisson } from '../kit/each-test'
 
 type Kind = (
   redisson: Redisson,
@@ -52,10 +53,11 @@ for (const [kind, make] of Object.entries(KINDS))
   })
 
 describe('A late unlock() within a section of the same lock', () => {
+  clientAndRedis()
+
   for (const kind of ['a plain lock', 'a multi lock', 'a RedLock'])
     it(`unlock() of an expired level of ${kind}, in another withLock, leaves the outer level`, async () => {
       const [redisson, stranger] = [await createRedisson(), await createRedisson()]
-      const name = uniqueName('late')
       const own = KINDS[kind]!(redisson, name)
       const another = redisson.getLock(uniqueName('another'))
       await redisson.run(async () => {
@@ -74,7 +76,6 @@ describe('A late unlock() within a section of the same lock', () => {
     })
 
   it('Two nested levels whose leases have ended: both unlock() reject with LockLostError', async () => {
-    const redisson = await createRedisson()
     const lock = redisson.getLock(uniqueName('late'))
     await redisson.run(async () => {
       await lock.lock(50)

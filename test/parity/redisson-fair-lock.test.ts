@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { createRedisson } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
 import { waitUntil } from '../kit/servers/index'
 import { rlockTests } from './rlock-tests'
 
 /** Redisson's own tests of the fair lock as of any lock; those of its queue are in redisson-fair-lock-queue.test.ts. */
 describe("Redisson's tests of fair locks", () => {
+  clientAndRedis()
+
   rlockTests('RedissonFairLockTest', (redisson, name) => redisson.getFairLock(name))
 
   it('RedissonFairLockTest.testTryLockNonDelayed: a wait that ended delays no later try', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     const lock = redisson.getFairLock(name)
     await redisson.run(async () => {
       expect(await lock.tryLock(0)).to.equal(true)
@@ -23,8 +24,6 @@ describe("Redisson's tests of fair locks", () => {
   })
 
   it('RedissonFairLockTest.testMultipleLocks: five hundred threads of one client each enter once', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
     let [inside, entered] = [0, 0]
     const thread = () =>
       redisson.run(async () => {
@@ -42,8 +41,6 @@ describe("Redisson's tests of fair locks", () => {
 
   it('RedissonFairLockTest.testNameMapper: the queue is under the mapped name', async () => {
     const redisson = await createRedisson({ nameMapper: { map: (name) => `test::${name}` } })
-    const redis = await openRedis()
-    const name = uniqueName()
     const { queue } = new ForeignFairLock(redis, `test::${name}`)
     const lock = redisson.getFairLock(name)
     expect(await lock.isLocked()).to.equal(false)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { RedisUnavailableError } from '../../src/index'
-import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { name, redis, redisAndName } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 import { type ScriptSent, tapped } from '../kit/tapped-transport'
 
@@ -8,6 +9,8 @@ import { type ScriptSent, tapped } from '../kit/tapped-transport'
 const KINDS = ['lock', 'fair', 'token', 'read', 'write'] as const
 
 describe('A call that fails in this client', () => {
+  redisAndName()
+
   /** A client whose calls to acquire fail in this way while the switch is on. */
   async function open(fail: (sent: ScriptSent) => Promise<unknown>) {
     const broken = { isOn: false }
@@ -39,13 +42,11 @@ describe('A call that fails in this client', () => {
     })
 
   it('A call that throws after it was sent leaves no lock behind (V29)', async () => {
-    const redis = await openRedis()
     const { broken, lockOf } = await open((sent) => {
       void sent.pass().catch(() => {})
       broken.isOn = false
       throw new TypeError('thrown by a patch')
     })
-    const name = uniqueName()
     await lockOf('lock', uniqueName()).withLock(() => {})
     broken.isOn = true
     await rejection(lockOf('lock', name).acquire())
@@ -57,7 +58,6 @@ describe('A call that fails in this client', () => {
       await sent.pass()
       return 'HTTP/1.1 400 Bad Request'.length
     })
-    const name = uniqueName()
     const hold = await lockOf('lock', name).acquire()
     broken.isOn = true
     const error = await rejection(hold.unlock())

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Redisson, RedissonShutdownError } from '../../src/index'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { name, redis, redisAndName } from '../kit/each-test'
+import { clientAndRedis, name, redis, redisAndName, redisson } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
 import { eventsOf } from '../kit/observing'
@@ -12,12 +12,12 @@ import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
 describe('shutdown()', () => {
+  clientAndRedis()
   redisAndName()
 
   it('shutdown() rejects waiters and every later call (guarantee 9)', async () => {
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)
-    const redisson = await createRedisson()
     const lock = redisson.getLock(foreign.name)
     const waiting = Array.from({ length: 20 }, () => rejection(lock.lock()))
     await waitUntil('they wait', async () => (await foreign.listeners()) === 1)
@@ -70,7 +70,6 @@ describe('shutdown()', () => {
   })
 
   it('shutdown() lets unlock() work, and ends with the last one (guarantee 9)', async () => {
-    const redisson = await createRedisson()
     const hold = await redisson.getLock(uniqueName()).acquire()
     const { signal } = hold
     const down = redisson.shutdown({ timeout: 20_000 })
@@ -102,7 +101,6 @@ describe('shutdown()', () => {
     },
   }))
     it(`shutdown() lets release() of permits of ${kind} work, and ends with the last`, async () => {
-      const redisson = await createRedisson()
       const { semaphore, take, giveBack } = ofKind(redisson, uniqueName())
       await semaphore.trySetPermits(3)
       await take()
@@ -116,7 +114,6 @@ describe('shutdown()', () => {
     })
 
   it('shutdown() waits for permits that are out, however many were released', async () => {
-    const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(uniqueName())
     await semaphore.release(5)
     await semaphore.tryAcquire(2)
@@ -137,7 +134,6 @@ describe('shutdown()', () => {
   })
 
   it('shutdown() aborts the signal of a remaining hold, and its key stays for its lease', async () => {
-    const redisson = await createRedisson()
     const lost = eventsOf(redisson, 'lockLost')
     const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
     const { signal } = hold

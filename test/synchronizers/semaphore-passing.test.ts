@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { RSemaphore } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
-import { name, redis, redisAndName } from '../kit/each-test'
+import { clientAndRedis, name, redis, redisAndName, redisson } from '../kit/each-test'
 import { leftIn } from '../kit/left-in'
 import { deferred, expectHandledRejections, stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
@@ -10,6 +10,7 @@ import { asleep } from '../kit/sleepers'
 import { ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('Permits that go from one caller to the next of the same client', () => {
+  clientAndRedis()
   expectHandledRejections()
 
   redisAndName()
@@ -82,7 +83,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
   })
 
   it('Callers who only pass permits on to each other leave the event loop to others', async () => {
-    const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
     await semaphore.trySetPermits(2)
     let sinceTurn = 0
@@ -106,7 +106,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
     const watching = await createRedisson()
     const free = watching.getSemaphore(name)
     await free.trySetPermits(1)
-    const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(name)
     await semaphore.acquire()
     const second = semaphore.acquire()
@@ -130,7 +129,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
   })
 
   it('shutdown() waits for withPermits() as for a hold, and loses none of its permits (V45)', async () => {
-    const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(2)
     const done = deferred<string>()
@@ -208,7 +206,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
   })
 
   it('Thousands of waiters that leave at once do not stop the event loop', async () => {
-    const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(0)
     const abort = new AbortController()

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { createRedisson, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { JumpingClock } from '../kit/jumping-clock'
 import { Program } from '../kit/program'
@@ -7,12 +8,11 @@ import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
 
 describe('Waiting for a dead process', () => {
+  clientAndRedis()
+
   it('A waiter acquires the lock of a killed process when its lease ends (A6)', async () => {
-    const redis = await openRedis()
-    const name = uniqueName()
     const holder = new Program('hold.ts', redis.options.port!.toString(), name, '2000')
     expect(await holder.line()).to.equal('held')
-    const redisson = await createRedisson()
     const waiting = redisson.getLock(name).acquire()
     await waitUntil('it waits', async () => (await new ForeignLock(redis, name).listeners()) === 1)
     holder.kill()
@@ -23,7 +23,6 @@ describe('Waiting for a dead process', () => {
   })
 
   it('A waiter whose machine was suspended looks whether the lease has ended (V197)', async () => {
-    const redis = await openRedis()
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)
     const clock = new JumpingClock()

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createRedisson, uniqueName } from '../kit/clients'
+import { createRedisson } from '../kit/clients'
+import { freshName, name } from '../kit/each-test'
 
 describe('Names that end like the name of a queue beside', () => {
+  freshName()
+
   it('A waiter of a free spin lock does not wait behind the lock "<its name> spin"', async () => {
     const [one, two] = [await createRedisson(), await createRedisson()]
-    const name = uniqueName('beside')
     await two.getLock(`${name} spin`).lock()
     const waiter = one.getLock(`${name} spin`).tryLock(3_000)
     await sleep(200)
@@ -21,7 +23,6 @@ describe('Names that end like the name of a queue beside', () => {
 
   it('A waiter of the free lock "<name> spin" does not wait behind the spin lock', async () => {
     const [one, two] = [await createRedisson(), await createRedisson()]
-    const name = uniqueName('beside')
     await two.getLock(name).lock()
     const waiter = one.getSpinLock(name).tryLock(3_000)
     await sleep(200)
@@ -31,7 +32,6 @@ describe('Names that end like the name of a queue beside', () => {
 
   it('A single look at an open latch is no look at the latch "<its name> single checks"', async () => {
     const one = await createRedisson()
-    const name = uniqueName('beside')
     const other = one.getCountDownLatch(`${name} single checks`)
     await other.trySetCount(1)
     const waiting = other.await(3_000)

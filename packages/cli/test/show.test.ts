@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { Program } from '../../../test/kit/program'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { rlock } from './cli'
@@ -7,16 +8,15 @@ import { rlock } from './cli'
 describe('rlock show', function () {
   this.timeout(60_000)
   const server = ownServer()
+  redisAndName('test', { server })
 
   const show = (name: string, ...args: string[]) =>
     rlock(['show', name, '--redis', server.url, '--json', ...args])
 
   it('rlock show prints fields, the fair queue with deadlines, processes and the meaning', async () => {
     const client = await createRedisson({ redis: server.url, label: 'web 7' })
-    const name = uniqueName()
     const hold = await client.getFairLock(name).acquire()
     const waiting = client.getFairLock(name).acquire()
-    const redis = await openRedis(server.url)
     await waitUntil('it queues', async () => (await redis.llen(`redisson_lock_queue:{${name}}`)) === 1)
     const [{ object, keys, processes, explanation }] = (await show(name)).json
     expect(object.holders[0]).to.include({ owner: hold.owner, label: 'web 7' })
@@ -71,7 +71,6 @@ describe('rlock show', function () {
   })
 
   it('rlock show ends with 1 for a name of which there is nothing', async () => {
-    const name = uniqueName()
     const { code, json } = await show(name)
     expect([code, json[0].object]).to.deep.equal([1, null])
     const { out } = await rlock(['show', name, '--redis', server.url])
@@ -80,8 +79,6 @@ describe('rlock show', function () {
   })
 
   it('rlock show never shows the token of a token lock', async () => {
-    const redis = await openRedis(server.url)
-    const name = uniqueName()
     await redis.set(name, 'hush-hush', 'PX', 20_000)
     for (const args of [[], ['--kind', 'token']])
       expect((await show(name, ...args)).out).to.not.contain('hush-hush')
@@ -97,7 +94,6 @@ describe('rlock show', function () {
     delete process.env.NODE_ENV
     for (const program of programs) expect(await program.line()).to.equal('held')
     for (const program of programs) program.say('go')
-    const redis = await openRedis(server.url)
     await waitUntil('both wait', async () => {
       const channels = [one, two].map((name) => `redisson_lock__channel:{${name}}`)
       const [, first, , second] = (await redis.pubsub('NUMSUB', ...channels)) as [

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import { createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
-import { freshName, name } from '../../../test/kit/each-test'
+import { createRedisson, rejection, uniqueName } from '../../../test/kit/clients'
+import { freshName, name, redis, redisAndName } from '../../../test/kit/each-test'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { hasTerminal, onTerminal, rlock } from './cli'
 
@@ -12,6 +12,7 @@ describe('rlock unlock', function () {
 
   this.timeout(60_000)
   const server = ownServer()
+  redisAndName('test', { server })
 
   const create = () => createRedisson({ redis: server.url })
   const unlock = (name: string, ...args: string[]) =>
@@ -46,7 +47,6 @@ describe('rlock unlock', function () {
       const side = kind === 'read' ? waiter.getReadWriteLock(name).writeLock() : lockOf(waiter, name)
       const waiting = side.acquire()
       await waitUntil('it waits', () => waiter.stats().waiting === 1)
-      const redis = await openRedis(server.url)
       if (kind === 'fair')
         await waitUntil('it queues', async () => (await redis.llen(`redisson_lock_queue:{${name}}`)) === 1)
       const args = kind === 'token' ? ['--kind', 'token'] : []
@@ -62,7 +62,6 @@ describe('rlock unlock', function () {
     expect((await unlock(name, '--owner', `${JAVA}:7`)).code).to.equal(1)
     const { json } = await unlock(name, '--owner', first.owner)
     expect(json[0]).to.deep.equal({ name, result: 'others hold it still', owners: [first.owner] })
-    const redis = await openRedis(server.url)
     expect(await redis.hkeys(name)).to.have.members(['mode', second.owner])
     await second.unlock()
   })
@@ -71,7 +70,6 @@ describe('rlock unlock', function () {
     expect((await unlock(name)).code).to.equal(1)
     expect((await rlock(['unlock', name, '--redis', server.url])).code).to.equal(2)
     expect((await rlock(['unlock', '--redis', server.url, '--yes'])).code).to.equal(2)
-    const redis = await openRedis(server.url)
     await redis.set(name, 5)
     expect((await unlock(name)).code).to.equal(1)
     expect(await redis.get(name)).to.equal('5')
@@ -79,7 +77,6 @@ describe('rlock unlock', function () {
 
   it('rlock unlock asks on a terminal, and frees nothing that changed hands meanwhile', async function () {
     if (!hasTerminal()) this.skip()
-    const redis = await openRedis(server.url)
     const ask = async (answer: string, meanwhile: () => Promise<unknown>) => {
       await redis.del(name)
       await redis.hset(name, `${JAVA}:1`, 1)

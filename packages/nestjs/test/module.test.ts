@@ -1,3 +1,4 @@
+import { clientAndRedis, redis, redisson } from '../../../test/kit/each-test'
 import 'reflect-metadata'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Inject, Injectable, Module } from '@nestjs/common'
@@ -6,7 +7,7 @@ import { Test } from '@nestjs/testing'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { Redisson } from 'rlock'
-import { createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, rejection, uniqueName } from '../../../test/kit/clients'
 import { internalsOf } from '../../../test/kit/internals'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { getRedissonToken, InjectRedisson, RedissonModule, WithLock } from '../src/index'
@@ -45,6 +46,7 @@ async function countOf(redis: Redis, connectionName: string): Promise<number> {
 
 /** Runs what docs/guides/nestjs.md says of the module. */
 describe('RedissonModule', () => {
+  clientAndRedis()
   let url: string
   before(async () => {
     url = (await sharedStandalone()).url
@@ -104,7 +106,6 @@ describe('RedissonModule', () => {
   })
 
   it('A client of the caller is not shut down (U7)', async () => {
-    const redisson = await createRedisson()
     const module = await Test.createTestingModule({
       imports: [RedissonModule.forRoot({ redisson })],
     }).compile()
@@ -114,7 +115,6 @@ describe('RedissonModule', () => {
   })
 
   it('A connection of the caller is not closed (U7)', async () => {
-    const redis = await openRedis()
     const module = await Test.createTestingModule({ imports: [RedissonModule.forRoot({ redis })] }).compile()
     expect(
       await module
@@ -221,7 +221,6 @@ describe('RedissonModule', () => {
   it('A client whose neighbour cannot be opened is shut down with the start that failed (V37)', async () => {
     let opened = 0
     const connectionName = uniqueName('nest-neighbour').replaceAll(':', '-')
-    const redis = await openRedis()
     const { hostname: host, port } = new URL(url)
     const start = Test.createTestingModule({
       imports: [

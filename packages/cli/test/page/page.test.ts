@@ -3,7 +3,8 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
+import { createRedisson, uniqueName } from '../../../../test/kit/clients'
+import { clientAndRedis, name, redis, redisson } from '../../../../test/kit/each-test'
 import { ownServer, startStandalone, waitUntil } from '../../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../../test/kit/servers/left-behind'
 import { takeSlot } from '../../../recipes/src/index'
@@ -22,6 +23,7 @@ interface Answer {
 describe('rlock page', function () {
   this.timeout(60_000)
   const server = ownServer()
+  clientAndRedis('test', { server })
 
   const open = (...args: string[]): Promise<Served> => servePageOf(server.url, ...args)
 
@@ -72,8 +74,6 @@ describe('rlock page', function () {
   }
 
   it('rlock page listens on this machine only, and gives data to the token only', async () => {
-    const redis = await openRedis(server.url)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     const served = await open()
     const { url, token } = served
@@ -91,8 +91,6 @@ describe('rlock page', function () {
   })
 
   it('rlock page refuses another host, another origin, and an unlock unless it was allowed', async () => {
-    const redis = await openRedis(server.url)
-    const name = uniqueName()
     await redis.hset(name, `${JAVA}:1`, 1)
     const idOf = async (served: Served) =>
       (await rowsOf(served)).find((row) => row.name === name)!.holders[0]!.id!
@@ -121,7 +119,6 @@ describe('rlock page', function () {
   })
 
   it('rlock page sends all rows once, and then only those that have changed', async () => {
-    const redis = await openRedis(server.url)
     const names = [0, 1, 2].map((at) => `${uniqueName()}:${at}`)
     for (const name of names) await redis.hset(name, `${JAVA}:1`, 1)
     for (const name of names) await redis.pexpire(name, 30_000)
@@ -142,7 +139,6 @@ describe('rlock page', function () {
   })
 
   it('rlock page offers to free the holder of a lock, and none of a slot', async () => {
-    const redisson = await createRedisson({ redis: server.url })
     const [lock, slots] = [uniqueName('a'), uniqueName('b')]
     await redisson.getLock(lock).lock()
     await takeSlot(redisson, slots, 2)

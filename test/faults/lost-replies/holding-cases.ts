@@ -1,6 +1,6 @@
 import type { Case } from './matrix'
 import type { FullKind, Kind } from './scene'
-import { another, expire, gone, renewed, takenOver, times } from './steps'
+import { another, CALLS, expire, gone, heldThen, othersWait, renewed, takenOver, times } from './steps'
 
 const NOTIFIED_NOW = {
   why: 'the copy finds the hold gone: the caller is notified now, and not at its next look',
@@ -15,14 +15,13 @@ const ECHO = {
 const ENDS = { 'gone by force': gone, 'taken over by another': takenOver, expired: expire } as const
 
 export function reentering(kind: Exclude<Kind, 'fair-lock'>): Case[] {
-  const reenter = { kind, script: `${kind}/reenter` } as const
+  const reenter = { kind, script: `${kind}/reenter`, act: CALLS.reenter } as const
   return [
     ...[1, 3].map(
       (levels): Case => ({
         ...reenter,
         state: `held ${levels}×`,
         arrange: ({ lock }) => times(levels, () => lock.lock()),
-        act: ({ lock }) => lock.lock(),
         levels: levels + 1,
       }),
     ),
@@ -54,29 +53,20 @@ export function reentering(kind: Exclude<Kind, 'fair-lock'>): Case[] {
     {
       ...reenter,
       state: 'held, others wait',
-      arrange: async (scene) => {
-        await scene.lock.lock()
-        await scene.othersWait()
-      },
-      act: ({ lock }) => lock.lock(),
+      arrange: heldThen(othersWait),
       levels: 2,
     },
     ...Object.entries(ENDS).flatMap(([state, end]): Case[] => [
       {
         ...reenter,
         state,
-        arrange: async (scene) => {
-          await scene.lock.lock()
-          await end(scene)
-        },
-        act: ({ lock }) => lock.lock(),
+        arrange: heldThen(end),
         levels: 1,
       },
       {
         ...reenter,
         state: `held, ${state} meanwhile`,
         arrange: ({ lock }) => lock.lock(),
-        act: ({ lock }) => lock.lock(),
         meanwhile: end,
         levels: 1,
         unlike: NOTIFIED_NOW,
@@ -86,13 +76,12 @@ export function reentering(kind: Exclude<Kind, 'fair-lock'>): Case[] {
 }
 
 export function releasing(kind: FullKind | 'fair-lock'): Case[] {
-  const release = { kind, script: `${kind}/release` } as const
+  const release = { kind, script: `${kind}/release`, act: CALLS.release } as const
   return [
     {
       ...release,
       state: 'held once',
       arrange: ({ lock }) => lock.lock(),
-      act: ({ lock }) => lock.unlock(),
       // One more than there is: it must be notified.
       levels: 1,
     },
@@ -100,7 +89,6 @@ export function releasing(kind: FullKind | 'fair-lock'): Case[] {
       ...release,
       state: 'held 3×',
       arrange: ({ lock }) => times(3, () => lock.lock()),
-      act: ({ lock }) => lock.unlock(),
       levels: 2,
     },
     {
@@ -110,28 +98,19 @@ export function releasing(kind: FullKind | 'fair-lock'): Case[] {
         await lock.lock(20_000)
         await lock.lock(60_000)
       },
-      act: ({ lock }) => lock.unlock(),
       levels: 1,
     },
     {
       ...release,
       state: 'held once, others wait',
-      arrange: async (scene) => {
-        await scene.lock.lock()
-        await scene.othersWait()
-      },
-      act: ({ lock }) => lock.unlock(),
+      arrange: heldThen(othersWait),
       afterwards: (scene) => scene.letIn(true),
       levels: 0,
     },
     {
       ...release,
       state: 'held once, others of this client wait',
-      arrange: async (scene) => {
-        await scene.lock.lock()
-        await scene.othersWait(scene.ownRival)
-      },
-      act: ({ lock }) => lock.unlock(),
+      arrange: heldThen((scene) => scene.othersWait(scene.ownRival)),
       afterwards: (scene) => scene.letIn(true),
       levels: 0,
     },
@@ -139,7 +118,6 @@ export function releasing(kind: FullKind | 'fair-lock'): Case[] {
       ...release,
       state: 'held once, the next is in before the copy',
       arrange: ({ lock }) => lock.lock(),
-      act: ({ lock }) => lock.unlock(),
       meanwhile: ({ rival }) => rival.lock(another),
       levels: 0,
     },
@@ -147,11 +125,7 @@ export function releasing(kind: FullKind | 'fair-lock'): Case[] {
       {
         ...release,
         state,
-        arrange: async (scene) => {
-          await scene.lock.lock()
-          await end(scene)
-        },
-        act: ({ lock }) => lock.unlock(),
+        arrange: heldThen(end),
         levels: 0,
         unlike: ECHO,
       },
@@ -162,14 +136,12 @@ export function releasing(kind: FullKind | 'fair-lock'): Case[] {
           await times(2, () => scene.lock.lock())
           await end(scene)
         },
-        act: ({ lock }) => lock.unlock(),
         levels: 1,
       },
       {
         ...release,
         state: `held 2×, ${state} meanwhile`,
         arrange: ({ lock }) => times(2, () => lock.lock()),
-        act: ({ lock }) => lock.unlock(),
         meanwhile: end,
         levels: 1,
         unlike: NOTIFIED_NOW,
@@ -194,20 +166,14 @@ export function renewing(kind: Kind): Case[] {
     {
       ...renew,
       state: 'held, others wait',
-      arrange: async (scene) => {
-        await scene.lock.lock()
-        await scene.othersWait()
-      },
+      arrange: heldThen(othersWait),
       levels: 1,
     },
     ...Object.entries(ENDS).flatMap(([state, end]): Case[] => [
       {
         ...renew,
         state,
-        arrange: async (scene) => {
-          await scene.lock.lock()
-          await end(scene)
-        },
+        arrange: heldThen(end),
         act: (scene) => scene.reported(),
         levels: 1,
       },

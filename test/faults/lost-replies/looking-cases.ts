@@ -1,11 +1,11 @@
 import type { Case } from './matrix'
 import type { FullKind } from './scene'
-import { another, gone, takenOver, times } from './steps'
+import { another, CALLS, gone, heldThen, takenOver, times } from './steps'
 
 export function inspecting(kind: FullKind): Case[] {
-  const inspect = { kind, script: `${kind}/inspect`, levels: 0 } as const
+  const inspect = { kind, script: `${kind}/inspect`, act: CALLS.inspect, levels: 0 } as const
   return [
-    { ...inspect, state: 'free', act: ({ lock }) => lock.isLocked() },
+    { ...inspect, state: 'free' },
     { ...inspect, state: 'free, its time to live', act: ({ lock }) => lock.remainTimeToLive() },
     { ...inspect, state: 'free, forced', act: ({ lock }) => lock.forceUnlock() },
     {
@@ -19,15 +19,11 @@ export function inspecting(kind: FullKind): Case[] {
       ...inspect,
       state: 'held by another',
       arrange: ({ theirs }) => theirs.lock(another),
-      act: ({ lock }) => lock.isLocked(),
     },
     {
       ...inspect,
       state: 'held, gone by force',
-      arrange: async (scene) => {
-        await scene.lock.lock()
-        await gone(scene)
-      },
+      arrange: heldThen(gone),
       act: ({ lock }) => lock.getHoldCount(),
       levels: 1,
     },
@@ -47,7 +43,7 @@ export function forcing(kind: FullKind | 'fair-lock'): Case[] {
   const force = {
     kind,
     script: `${kind}/force-release`,
-    act: ({ lock }) => lock.forceUnlock(),
+    act: CALLS['force-release'],
     levels: 0,
   } satisfies Partial<Case>
   return [

@@ -1,5 +1,5 @@
 import { RateType } from '../../../src/index'
-import type { Case, Scene } from './synchronizer-case'
+import { type Case, row, type Scene } from './synchronizer-case'
 
 /** A limiter has another type of key than a semaphore and a latch, in the same slot. */
 export const limiterName = (name: string) => `{${name}}:rate`
@@ -12,61 +12,26 @@ const withGrant = async (scene: Scene) => {
 }
 
 export const LIMITER: Case[] = [
-  {
-    script: 'rate-limiter/acquire',
-    state: 'enough',
-    arrange: withRate,
-    act: ({ limiter }) => limiter.acquire(2),
-  },
-  {
-    script: 'rate-limiter/acquire',
-    state: 'too few',
-    arrange: withGrant,
-    act: ({ limiter }) => limiter.tryAcquire(3),
-  },
-  {
-    script: 'rate-limiter/release',
-    state: 'some',
-    arrange: withGrant,
-    act: ({ limiter }) => limiter.release(1),
-  },
-  { script: 'rate-limiter/try-set-rate', state: 'not set', act: withRate },
-  {
-    script: 'rate-limiter/try-set-rate',
-    state: 'not set, and deleted then',
-    act: withRate,
+  row('rate-limiter/acquire', 'enough', withRate, ({ limiter }) => limiter.acquire(2)),
+  row('rate-limiter/acquire', 'too few', withGrant, ({ limiter }) => limiter.tryAcquire(3)),
+  row('rate-limiter/release', 'some', withGrant, ({ limiter }) => limiter.release(1)),
+  row('rate-limiter/try-set-rate', 'not set', undefined, withRate),
+  row('rate-limiter/try-set-rate', 'not set, and deleted then', undefined, withRate, {
     afterwards: ({ limiter }) => limiter.delete(),
-  },
-  {
-    script: 'rate-limiter/set-rate',
-    state: 'set, and used then',
-    arrange: withGrant,
-    act: ({ limiter }) => limiter.setRate(RateType.OVERALL, 9, 60_000),
-    afterwards: ({ limiter }) => limiter.acquire(4),
-  },
-  {
-    script: 'rate-limiter/set-rate',
-    state: 'its grants stay',
-    arrange: withGrant,
-    act: ({ limiter }) => limiter.updateRate(RateType.OVERALL, 9, 60_000, { keepState: true }),
-  },
-  {
-    script: 'rate-limiter/available-permits',
-    state: 'some',
-    arrange: withGrant,
-    act: ({ limiter }) => limiter.availablePermits(),
-  },
-  {
-    script: 'rate-limiter/get-config',
-    state: 'set',
-    arrange: withRate,
-    act: async ({ limiter }) => (await limiter.getConfig())?.rate,
-  },
-  {
-    script: 'rate-limiter/delete',
-    state: 'set, and set anew',
-    arrange: withGrant,
-    act: ({ limiter }) => limiter.delete(),
+  }),
+  row(
+    'rate-limiter/set-rate',
+    'set, and used then',
+    withGrant,
+    ({ limiter }) => limiter.setRate(RateType.OVERALL, 9, 60_000),
+    { afterwards: ({ limiter }) => limiter.acquire(4) },
+  ),
+  row('rate-limiter/set-rate', 'its grants stay', withGrant, ({ limiter }) =>
+    limiter.updateRate(RateType.OVERALL, 9, 60_000, { keepState: true }),
+  ),
+  row('rate-limiter/available-permits', 'some', withGrant, ({ limiter }) => limiter.availablePermits()),
+  row('rate-limiter/get-config', 'set', withRate, async ({ limiter }) => (await limiter.getConfig())?.rate),
+  row('rate-limiter/delete', 'set, and set anew', withGrant, ({ limiter }) => limiter.delete(), {
     afterwards: ({ limiter }) => limiter.trySetRate(...RATE),
-  },
+  }),
 ]

@@ -1,5 +1,5 @@
 import type { Case } from './matrix'
-import { another, gone, renewed, times } from './steps'
+import { another, CALLS, gone, renewed, times } from './steps'
 
 const third = { threadId: 2 }
 
@@ -12,7 +12,6 @@ export const reading: readonly Case[] = [
       await theirRead.lock(another)
       await theirRead.lock(third)
     },
-    act: ({ lock }) => lock.lock(),
     levels: 1,
   },
   {
@@ -26,14 +25,12 @@ export const reading: readonly Case[] = [
     ...read('acquire'),
     state: 'read by us as another thread',
     arrange: ({ lock }) => lock.lock({ threadId: 7 }),
-    act: ({ lock }) => lock.lock(),
     levels: 1,
   },
   {
     ...read('acquire'),
     state: 'written by ourselves',
     arrange: ({ write: writing }) => writing.lock(),
-    act: ({ lock }) => lock.lock(),
     levels: 1,
   },
   {
@@ -53,7 +50,6 @@ export const reading: readonly Case[] = [
       await times(2, () => write.lock())
       await lock.lock()
     },
-    act: ({ lock }) => lock.lock(),
     levels: 2,
   },
   {
@@ -63,7 +59,6 @@ export const reading: readonly Case[] = [
       await lock.lock(60_000)
       await theirRead.lock({ ...another, leaseTime: 20_000 })
     },
-    act: ({ lock }) => lock.unlock(),
     levels: 1,
   },
   {
@@ -74,7 +69,6 @@ export const reading: readonly Case[] = [
       await scene.theirRead.lock({ ...another, leaseTime: 20_000 })
       await scene.othersWait()
     },
-    act: ({ lock }) => lock.unlock(),
     afterwards: ({ theirRead }) => theirRead.unlock(another),
     levels: 2,
   },
@@ -87,7 +81,6 @@ export const reading: readonly Case[] = [
       const readTimeouts = await setting.admin.keys(`{${name}}:${setting.peer.getId()}:*`)
       await setting.admin.del(...readTimeouts)
     },
-    act: ({ lock }) => lock.unlock(),
     levels: 0,
   },
   {
@@ -97,14 +90,12 @@ export const reading: readonly Case[] = [
       await write.lock()
       await lock.lock(20_000)
     },
-    act: ({ lock }) => lock.unlock(),
     levels: 1,
   },
   {
     ...read('release'),
     state: 'held once, read by another only before the copy',
     arrange: ({ lock }) => lock.lock(),
-    act: ({ lock }) => lock.unlock(),
     meanwhile: ({ theirRead }) => theirRead.lock(another),
     levels: 0,
   },
@@ -116,7 +107,6 @@ export const reading: readonly Case[] = [
       await times(2, () => lock.lock())
       await theirRead.lock({ ...another, leaseTime: 60_000 })
     },
-    act: renewed,
     levels: 2,
   },
   {
@@ -127,14 +117,12 @@ export const reading: readonly Case[] = [
       await theirRead.lock(another)
       await theirRead.lock(third)
     },
-    act: ({ lock }) => lock.forceUnlock(),
     levels: 2,
   },
   {
     ...read('force-release'),
     state: 'read by another, a new reader before the copy',
     arrange: ({ theirRead }) => theirRead.lock(another),
-    act: ({ lock }) => lock.forceUnlock(),
     meanwhile: ({ theirRead }) => theirRead.lock(third),
     levels: 0,
   },
@@ -145,7 +133,6 @@ export const reading: readonly Case[] = [
       await theirWrite.lock(another)
       await theirRead.lock(another)
     },
-    act: ({ lock }) => lock.forceUnlock(),
     levels: 0,
   },
 ]
@@ -159,7 +146,6 @@ export const writing: readonly Case[] = [
       await theirRead.lock(another)
       await theirRead.lock(third)
     },
-    act: ({ lock }) => lock.lock(),
     afterwards: async ({ theirRead }) => {
       await theirRead.unlock(another)
       await theirRead.unlock(third)
@@ -180,7 +166,6 @@ export const writing: readonly Case[] = [
       await times(2, () => lock.lock())
       await reading.lock()
     },
-    act: ({ lock }) => lock.lock(),
     levels: 3,
   },
   {
@@ -190,7 +175,6 @@ export const writing: readonly Case[] = [
       await times(2, () => lock.lock(20_000))
       await reading.lock(60_000)
     },
-    act: ({ lock }) => lock.unlock(),
     levels: 1,
   },
   {
@@ -201,7 +185,6 @@ export const writing: readonly Case[] = [
       await scene.read.lock()
       await scene.othersWait(scene.theirRead)
     },
-    act: ({ lock }) => lock.unlock(),
     afterwards: (scene) => scene.letIn(true),
     levels: 0,
   },
@@ -212,7 +195,6 @@ export const writing: readonly Case[] = [
       await lock.lock()
       await reading.lock()
     },
-    act: ({ lock }) => lock.unlock(),
     meanwhile: ({ theirRead }) => theirRead.lock(another),
     levels: 0,
   },
@@ -235,14 +217,12 @@ export const writing: readonly Case[] = [
       await lock.lock()
       await times(2, () => reading.lock())
     },
-    act: ({ lock }) => lock.forceUnlock(),
     levels: 1,
   },
   {
     ...write('force-release'),
     state: 'held by another, readers are in before the copy',
     arrange: ({ theirWrite }) => theirWrite.lock(another),
-    act: ({ lock }) => lock.forceUnlock(),
     meanwhile: async (scene) => {
       await scene.theirRead.lock(another)
       await scene.theirRead.lock(third)
@@ -253,16 +233,15 @@ export const writing: readonly Case[] = [
     ...write('inspect'),
     state: 'read by ourselves',
     arrange: ({ read: reading }) => reading.lock(),
-    act: ({ lock }) => lock.isLocked(),
     afterwards: gone,
     levels: 0,
   },
 ]
 
-function read<T extends string>(script: T) {
-  return { kind: 'read-lock', script: `read-lock/${script}` } as const
+function read<T extends keyof typeof CALLS>(script: T) {
+  return { kind: 'read-lock', script: `read-lock/${script}`, act: CALLS[script] } as const
 }
 
-function write<T extends string>(script: T) {
-  return { kind: 'write-lock', script: `write-lock/${script}` } as const
+function write<T extends keyof typeof CALLS>(script: T) {
+  return { kind: 'write-lock', script: `write-lock/${script}`, act: CALLS[script] } as const
 }

@@ -35,3 +35,21 @@ export async function renewed({ lock }: Scene, link: LossyLink): Promise<void> {
   // On the same connection, so answered after it.
   await lock.remainTimeToLive()
 }
+
+/** The call by which a script is sent that a lock has for itself. */
+export const CALLS = {
+  acquire: ({ lock }: Scene) => lock.lock(),
+  reenter: ({ lock }: Scene) => lock.lock(),
+  release: ({ lock }: Scene) => lock.unlock(),
+  renew: renewed,
+  'force-release': ({ lock }: Scene) => lock.forceUnlock(),
+  inspect: ({ lock }: Scene) => lock.isLocked(),
+}
+
+/** The caller has the lock, and then comes this. */
+export const heldThen = (next: (scene: Scene) => Promise<unknown>) => async (scene: Scene) => {
+  await scene.lock.lock()
+  await next(scene)
+}
+
+export const othersWait = (scene: Scene) => scene.othersWait()

@@ -25,3 +25,13 @@ export interface Case {
   /** What happens then, before a copy that was on its way arrives. */
   readonly afterwards?: (scene: Scene, answer: unknown) => Promise<unknown>
 }
+
+export function row(
+  script: ScriptName,
+  state: string,
+  arrange: Case['arrange'],
+  act: Case['act'],
+  more: Partial<Case> = {},
+): Case {
+  return { script, state, ...(arrange && { arrange }), act, ...more }
+}

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { type Redisson, TimeUnit } from '../../../src/index'
 import { LIMITER, limiterName } from './rate-limiter-cases'
-import type { Case, Scene } from './synchronizer-case'
+import { type Case, row, type Scene } from './synchronizer-case'
 
 const set = (permits: number) => (scene: Scene) => scene.redis.set(scene.name, permits)
 /** As Redisson writes it: so many permits, and two out without end, one of which has expired. */
@@ -14,232 +14,129 @@ const withPermitsOut = async (scene: Scene) => {
 }
 
 const SEMAPHORE: Case[] = [
-  {
-    script: 'semaphore/acquire',
-    state: 'enough',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.acquire(2),
-  },
-  {
-    script: 'semaphore/acquire',
-    state: 'enough, and released',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.acquire(2),
+  row('semaphore/acquire', 'enough', set(5), ({ semaphore }) => semaphore.acquire(2)),
+  row('semaphore/acquire', 'enough, and released', set(5), ({ semaphore }) => semaphore.acquire(2), {
     afterwards: ({ semaphore }) => semaphore.release(2),
-  },
-  {
-    script: 'semaphore/acquire',
-    state: 'by withPermits',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.withPermits(() => 'done'),
-  },
-  {
-    script: 'semaphore/release',
-    state: 'there',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.release(2),
-  },
-  { script: 'semaphore/release', state: 'not there', act: ({ semaphore }) => semaphore.release(2) },
-  {
-    script: 'semaphore/release',
-    state: 'by withPermits',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.withPermits(() => 'done'),
-  },
-  {
-    script: 'semaphore/release',
-    state: 'not there, if it exists',
-    act: ({ semaphore }) => semaphore.releaseIfExists(2),
-  },
-  {
-    script: 'semaphore/add-permits',
-    state: 'up',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.addPermits(2),
-  },
-  {
-    script: 'semaphore/add-permits',
-    state: 'down',
-    arrange: set(1),
-    act: ({ semaphore }) => semaphore.addPermits(-2),
-  },
-  {
-    script: 'semaphore/drain-permits',
-    state: 'some',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.drainPermits(),
-  },
-  {
-    script: 'semaphore/drain-permits',
-    state: 'some, and some come then',
-    arrange: set(5),
-    act: ({ semaphore }) => semaphore.drainPermits(),
-    afterwards: ({ semaphore }) => semaphore.release(3),
-  },
-  {
-    script: 'semaphore/try-set-permits',
-    state: 'not there',
-    act: ({ semaphore }) => semaphore.trySetPermits(5),
-  },
-  {
-    script: 'semaphore/try-set-permits',
-    state: 'not there, and deleted then',
-    act: ({ semaphore }) => semaphore.trySetPermits(5),
-    afterwards: ({ redis, name }) => redis.del(name),
-  },
-  {
-    script: 'semaphore/try-set-permits',
-    state: 'there',
-    arrange: set(1),
-    act: ({ semaphore }) => semaphore.trySetPermits(5),
-  },
-  {
-    script: 'semaphore/available-permits',
-    state: 'some',
-    arrange: set(1),
-    act: ({ semaphore }) => semaphore.availablePermits(),
-  },
+  }),
+  row('semaphore/acquire', 'by withPermits', set(5), ({ semaphore }) => semaphore.withPermits(() => 'done')),
+  row('semaphore/release', 'there', set(5), ({ semaphore }) => semaphore.release(2)),
+  row('semaphore/release', 'not there', undefined, ({ semaphore }) => semaphore.release(2)),
+  row('semaphore/release', 'by withPermits', set(5), ({ semaphore }) => semaphore.withPermits(() => 'done')),
+  row('semaphore/release', 'not there, if it exists', undefined, ({ semaphore }) =>
+    semaphore.releaseIfExists(2),
+  ),
+  row('semaphore/add-permits', 'up', set(5), ({ semaphore }) => semaphore.addPermits(2)),
+  row('semaphore/add-permits', 'down', set(1), ({ semaphore }) => semaphore.addPermits(-2)),
+  row('semaphore/drain-permits', 'some', set(5), ({ semaphore }) => semaphore.drainPermits()),
+  row(
+    'semaphore/drain-permits',
+    'some, and some come then',
+    set(5),
+    ({ semaphore }) => semaphore.drainPermits(),
+    { afterwards: ({ semaphore }) => semaphore.release(3) },
+  ),
+  row('semaphore/try-set-permits', 'not there', undefined, ({ semaphore }) => semaphore.trySetPermits(5)),
+  row(
+    'semaphore/try-set-permits',
+    'not there, and deleted then',
+    undefined,
+    ({ semaphore }) => semaphore.trySetPermits(5),
+    { afterwards: ({ redis, name }) => redis.del(name) },
+  ),
+  row('semaphore/try-set-permits', 'there', set(1), ({ semaphore }) => semaphore.trySetPermits(5)),
+  row('semaphore/available-permits', 'some', set(1), ({ semaphore }) => semaphore.availablePermits()),
 ]
 
 const PERMITS: Case[] = [
-  {
-    script: 'permit-expirable-semaphore/acquire',
-    state: 'enough',
-    arrange: set(5),
-    act: async ({ permits }) => (await permits.acquire({ permits: 2 }))?.length,
-  },
-  {
-    script: 'permit-expirable-semaphore/acquire',
-    state: 'enough, and released',
-    needsFence: true,
-    arrange: set(5),
-    act: ({ permits }) => permits.acquire({ permits: 2, leaseTime: 60_000 }),
-    afterwards: ({ permits }, ids) => permits.release(ids as string[]),
-  },
-  {
-    script: 'permit-expirable-semaphore/acquire',
-    state: 'enough, one that renews itself, and released',
-    needsFence: true,
-    arrange: set(5),
-    act: ({ permits }) => permits.acquirePermit(),
-    afterwards: (_, permit) => (permit as { release(): Promise<void> }).release(),
-  },
-  {
-    script: 'permit-expirable-semaphore/acquire',
-    state: 'too few until one expires',
-    arrange: withPermitsOut,
-    act: async ({ permits }) => (await permits.acquire({ permits: 4 }))?.length,
-  },
-  {
-    script: 'permit-expirable-semaphore/release',
-    state: 'out',
-    arrange: withPermitsOut,
-    act: ({ permits, ids }) => permits.release(ids[0]!),
-  },
-  {
-    script: 'permit-expirable-semaphore/release',
-    state: 'out, all of them',
-    arrange: async (scene) => {
+  row(
+    'permit-expirable-semaphore/acquire',
+    'enough',
+    set(5),
+    async ({ permits }) => (await permits.acquire({ permits: 2 }))?.length,
+  ),
+  row(
+    'permit-expirable-semaphore/acquire',
+    'enough, and released',
+    set(5),
+    ({ permits }) => permits.acquire({ permits: 2, leaseTime: 60_000 }),
+    { needsFence: true, afterwards: ({ permits }, ids) => permits.release(ids as string[]) },
+  ),
+  row(
+    'permit-expirable-semaphore/acquire',
+    'enough, one that renews itself, and released',
+    set(5),
+    ({ permits }) => permits.acquirePermit(),
+    { needsFence: true, afterwards: (_, permit) => (permit as { release(): Promise<void> }).release() },
+  ),
+  row(
+    'permit-expirable-semaphore/acquire',
+    'too few until one expires',
+    withPermitsOut,
+    async ({ permits }) => (await permits.acquire({ permits: 4 }))?.length,
+  ),
+  row('permit-expirable-semaphore/release', 'out', withPermitsOut, ({ permits, ids }) =>
+    permits.release(ids[0]!),
+  ),
+  row(
+    'permit-expirable-semaphore/release',
+    'out, all of them',
+    async (scene) => {
       await withPermitsOut(scene)
       await scene.permits.updateLeaseTime(scene.ids[0]!, 60_000)
     },
-    act: ({ permits, ids }) => permits.tryRelease([ids[0]!]),
-  },
-  {
-    script: 'permit-expirable-semaphore/release',
-    state: 'one of them not in use',
-    arrange: withPermitsOut,
-    act: ({ permits, ids }) => permits.tryRelease(ids),
-  },
-  {
-    script: 'permit-expirable-semaphore/count',
-    state: 'one expired',
-    arrange: withPermitsOut,
-    act: ({ permits }) => permits.getPermits(),
-  },
-  {
-    script: 'permit-expirable-semaphore/try-set-permits',
-    state: 'not there',
-    act: ({ permits }) => permits.trySetPermits(5),
-  },
-  {
-    script: 'permit-expirable-semaphore/try-set-permits',
-    state: 'not there, and deleted then',
-    act: ({ permits }) => permits.trySetPermits(5),
-    afterwards: ({ redis, name }) => redis.del(name),
-  },
-  {
-    script: 'permit-expirable-semaphore/set-permits',
-    state: 'there',
-    arrange: withPermitsOut,
-    act: ({ permits }) => permits.setPermits(7),
-  },
-  {
-    script: 'permit-expirable-semaphore/add-permits',
-    state: 'there',
-    arrange: withPermitsOut,
-    act: ({ permits }) => permits.addPermits(7),
-  },
-  {
-    script: 'permit-expirable-semaphore/update-lease-time',
-    state: 'out',
-    arrange: withPermitsOut,
-    act: ({ permits, ids }) => permits.updateLeaseTime(ids[0]!, 5, TimeUnit.MINUTES),
-  },
-  {
-    script: 'permit-expirable-semaphore/update-lease-time',
-    state: 'expired',
-    arrange: withPermitsOut,
-    act: ({ permits, ids }) => permits.updateLeaseTime(ids[1]!, 5, TimeUnit.MINUTES),
-  },
-  {
-    script: 'permit-expirable-semaphore/get-lease-time',
-    state: 'out',
-    arrange: withPermitsOut,
-    act: ({ permits, ids }) => permits.getLeaseTime(ids[0]!),
-  },
+    ({ permits, ids }) => permits.tryRelease([ids[0]!]),
+  ),
+  row('permit-expirable-semaphore/release', 'one of them not in use', withPermitsOut, ({ permits, ids }) =>
+    permits.tryRelease(ids),
+  ),
+  row('permit-expirable-semaphore/count', 'one expired', withPermitsOut, ({ permits }) =>
+    permits.getPermits(),
+  ),
+  row('permit-expirable-semaphore/try-set-permits', 'not there', undefined, ({ permits }) =>
+    permits.trySetPermits(5),
+  ),
+  row(
+    'permit-expirable-semaphore/try-set-permits',
+    'not there, and deleted then',
+    undefined,
+    ({ permits }) => permits.trySetPermits(5),
+    { afterwards: ({ redis, name }) => redis.del(name) },
+  ),
+  row('permit-expirable-semaphore/set-permits', 'there', withPermitsOut, ({ permits }) =>
+    permits.setPermits(7),
+  ),
+  row('permit-expirable-semaphore/add-permits', 'there', withPermitsOut, ({ permits }) =>
+    permits.addPermits(7),
+  ),
+  row('permit-expirable-semaphore/update-lease-time', 'out', withPermitsOut, ({ permits, ids }) =>
+    permits.updateLeaseTime(ids[0]!, 5, TimeUnit.MINUTES),
+  ),
+  row('permit-expirable-semaphore/update-lease-time', 'expired', withPermitsOut, ({ permits, ids }) =>
+    permits.updateLeaseTime(ids[1]!, 5, TimeUnit.MINUTES),
+  ),
+  row('permit-expirable-semaphore/get-lease-time', 'out', withPermitsOut, ({ permits, ids }) =>
+    permits.getLeaseTime(ids[0]!),
+  ),
 ]
 
 const LATCH: Case[] = [
-  {
-    script: 'count-down-latch/count-down',
-    state: 'two',
-    arrange: set(2),
-    act: ({ latch }) => latch.countDown(),
-  },
-  {
-    script: 'count-down-latch/count-down',
-    state: 'the last, and set anew',
-    arrange: set(1),
-    act: ({ latch }) => latch.countDown(),
+  row('count-down-latch/count-down', 'two', set(2), ({ latch }) => latch.countDown()),
+  row('count-down-latch/count-down', 'the last, and set anew', set(1), ({ latch }) => latch.countDown(), {
     afterwards: ({ latch }) => latch.trySetCount(2),
-  },
-  { script: 'count-down-latch/try-set-count', state: 'open', act: ({ latch }) => latch.trySetCount(2) },
-  {
-    script: 'count-down-latch/try-set-count',
-    state: 'open, and counted down',
-    act: ({ latch }) => latch.trySetCount(1),
-    afterwards: ({ latch }) => latch.countDown(),
-  },
-  {
-    script: 'count-down-latch/try-set-count',
-    state: 'set',
-    arrange: set(2),
-    act: ({ latch }) => latch.trySetCount(3),
-  },
-  {
-    script: 'count-down-latch/get-count',
-    state: 'set',
-    arrange: set(2),
-    act: ({ latch }) => latch.getCount(),
-  },
-  {
-    script: 'count-down-latch/delete',
-    state: 'set, and set anew',
-    arrange: set(2),
-    act: ({ latch }) => latch.delete(),
+  }),
+  row('count-down-latch/try-set-count', 'open', undefined, ({ latch }) => latch.trySetCount(2)),
+  row(
+    'count-down-latch/try-set-count',
+    'open, and counted down',
+    undefined,
+    ({ latch }) => latch.trySetCount(1),
+    { afterwards: ({ latch }) => latch.countDown() },
+  ),
+  row('count-down-latch/try-set-count', 'set', set(2), ({ latch }) => latch.trySetCount(3)),
+  row('count-down-latch/get-count', 'set', set(2), ({ latch }) => latch.getCount()),
+  row('count-down-latch/delete', 'set, and set anew', set(2), ({ latch }) => latch.delete(), {
     afterwards: ({ latch }) => latch.trySetCount(3),
-  },
+  }),
 ]
 
 export const CASES = [...SEMAPHORE, ...PERMITS, ...LATCH, ...LIMITER]

@@ -1,25 +1,21 @@
 import { expect } from 'chai'
 import { elect, type Leader } from '../packages/recipes/src/index'
-import { Redisson } from '../src/index'
-import { uniqueName } from '../test/kit/clients'
-import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
+import type { Redisson } from '../src/index'
+import { createRedisson, uniqueName } from '../test/kit/clients'
+import { openUntilTheEnd } from '../test/kit/closing'
+import { describeWithJava, ownJavaPeer, REDISSON_VERSIONS } from '../test/kit/java'
 import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { javaObject } from './support/java-methods'
 
 for (const version of [REDISSON_VERSIONS.newest])
   describeWithJava(`Java ${version} and Node in one election`, () => {
+    openUntilTheEnd()
     const server = ownServer()
-    let java: JavaPeer
+    const java = ownJavaPeer(server, { version })
     let node: Redisson
 
     before(async () => {
-      ;[java, node] = await Promise.all([
-        startJavaPeer({ version, redis: server.url }),
-        Redisson.create({ redis: server.url }),
-      ])
-    })
-    after(async () => {
-      await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 })])
+      node = await createRedisson({ redis: server.url })
     })
 
     it('Java leads while it holds the fenced lock, then a candidate, then Java; terms rise', async () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
-import { Redis } from 'ioredis'
-import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import type { Redis } from 'ioredis'
+import { openRedis } from '../test/kit/clients'
+import { openUntilTheEnd } from '../test/kit/closing'
+import { describeWithJava, ownJavaPeer } from '../test/kit/java'
 import { ownServer } from '../test/kit/servers/index'
 import { type HotQueueReport, meetAtHotQueue } from './support/hot-queue'
 
@@ -27,19 +29,14 @@ const MEETINGS = [
 ]
 
 describeWithJava('Java beside a hot local queue of Node', () => {
+  openUntilTheEnd()
   const server = ownServer()
+  const peer = ownJavaPeer(server)
   let redis: Redis
-  let peer: JavaPeer
 
   before(async () => {
-    redis = new Redis(server.url)
-    peer = await startJavaPeer({ redis: server.url })
+    redis = await openRedis(server.url)
     await peer.contend('warm-up', { threads: 4, durationMs: 1_000, counterKey: 'warm-up counter' })
-  })
-
-  after(async () => {
-    redis?.disconnect()
-    await peer?.kill()
   })
 
   for (const holdMs of HOLDS_MS) {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import Redis from 'ioredis'
+import type Redis from 'ioredis'
+import { openRedis } from '../test/kit/clients'
+import { openUntilTheEnd } from '../test/kit/closing'
 import {
   describeWithJava,
   JavaError,
@@ -8,11 +10,11 @@ import {
   REDISSON_VERSIONS,
   startJavaPeer,
 } from '../test/kit/java'
-import { startStandalone } from '../test/kit/servers/index'
+import { ownServer, type Standalone } from '../test/kit/servers/index'
 import { failureOf } from './failure-of'
 import { channelOf, untilWaiting } from './support/world'
 
-let server: Awaited<ReturnType<typeof startStandalone>>
+let server: Standalone
 let redis: Redis
 
 const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
@@ -20,14 +22,10 @@ const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
 describeWithJava(
   'the Java peer',
   () => {
+    openUntilTheEnd()
+    server = ownServer()
     before(async () => {
-      server = await startStandalone()
-      redis = new Redis(server.url)
-    })
-
-    after(async () => {
-      redis.disconnect()
-      await server.stop()
+      redis = await openRedis(server.url)
     })
 
     beforeEach(() => redis.flushall())

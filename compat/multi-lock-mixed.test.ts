@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { openRedis, uniqueName } from '../test/kit/clients'
-import { type ContentionReport, describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import { type ContentionReport, describeWithJava, ownJavaPeer } from '../test/kit/java'
 import { Program } from '../test/kit/program'
 import { ownServer } from '../test/kit/servers/index'
 
@@ -8,14 +8,7 @@ const TURNS = 20
 
 describeWithJava('A multi lock among two Node processes and a Java one', () => {
   const server = ownServer()
-  let peer: JavaPeer
-
-  before(async () => {
-    peer = await startJavaPeer({ redis: server.url })
-  })
-  after(async () => {
-    await peer?.shutdown()
-  })
+  const peer = ownJavaPeer(server)
 
   it('Multi locks of Java and Node in random orders are acquired one at a time (M1)', async () => {
     const redis = await openRedis(server.url)

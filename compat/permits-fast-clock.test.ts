@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Redis } from 'ioredis'
-import { type Permit, Redisson, TimeUnit } from '../src/index'
-import { rejection, uniqueName } from '../test/kit/clients'
-import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import { type Permit, type Redisson, TimeUnit } from '../src/index'
+import { createRedisson, rejection, uniqueName } from '../test/kit/clients'
+import { openUntilTheEnd } from '../test/kit/closing'
+import { describeWithJava, ownJavaPeer } from '../test/kit/java'
 import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { type JavaObject, javaObject } from './support/java-methods'
 
@@ -13,23 +13,15 @@ const MS = 'MILLISECONDS'
 
 /** What docs/guides/semaphores.md says of clocks. */
 describeWithJava('Permits beside a Java client whose clock is ahead (P1)', () => {
+  openUntilTheEnd()
   const server = ownServer()
-  let redis: Redis
-  let java: JavaPeer
+  const java = ownJavaPeer(server, { jvmFlags: [`-Dpeer.clockAhead=${AHEAD}`] })
   let node: Redisson
   let quick: Redisson
 
   before(async () => {
-    redis = new Redis(server.url)
-    ;[java, node, quick] = await Promise.all([
-      startJavaPeer({ redis: server.url, jvmFlags: [`-Dpeer.clockAhead=${AHEAD}`] }),
-      Redisson.create({ redis: server.url }),
-      Redisson.create({ redis: server.url, lockWatchdogTimeout: 3_000 }),
-    ])
-  })
-  after(async () => {
-    redis?.disconnect()
-    await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 }), quick?.shutdown({ timeout: 0 })])
+    node = await createRedisson({ redis: server.url })
+    quick = await createRedisson({ redis: server.url, lockWatchdogTimeout: 3_000 })
   })
 
   async function semaphoreOf(client: Redisson) {

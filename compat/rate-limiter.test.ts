@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { Redis } from 'ioredis'
-import { RateType, Redisson } from '../src/index'
-import { rejection, uniqueName } from '../test/kit/clients'
-import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
+import type { Redis } from 'ioredis'
+import { RateType, type Redisson } from '../src/index'
+import { createRedisson, openRedis, rejection, uniqueName } from '../test/kit/clients'
+import { openUntilTheEnd } from '../test/kit/closing'
+import { describeWithJava, ownJavaPeer, REDISSON_VERSIONS } from '../test/kit/java'
 import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { asleep } from '../test/kit/sleepers'
 import { javaObject } from './support/java-methods'
@@ -11,21 +12,15 @@ const LONG = 60_000
 
 for (const version of [REDISSON_VERSIONS.newest])
   describeWithJava(`Java ${version} and Node on one rate limiter`, () => {
+    openUntilTheEnd()
     const server = ownServer()
+    const java = ownJavaPeer(server, { version })
     let redis: Redis
-    let java: JavaPeer
     let node: Redisson
 
     before(async () => {
-      redis = new Redis(server.url)
-      ;[java, node] = await Promise.all([
-        startJavaPeer({ version, redis: server.url }),
-        Redisson.create({ redis: server.url }),
-      ])
-    })
-    after(async () => {
-      redis?.disconnect()
-      await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 })])
+      redis = await openRedis(server.url)
+      node = await createRedisson({ redis: server.url })
     })
 
     function objects() {

@@ -1,22 +1,13 @@
 import { expect } from 'chai'
 import { openRedis, uniqueName } from '../test/kit/clients'
-import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import { describeWithJava, ownJavaPeer } from '../test/kit/java'
 import type { CallersReport } from '../test/kit/read-write/callers'
 import { callersSpec, LEASE_MS, LONG, runMixed } from '../test/kit/read-write/mixed'
-import { startStandalone } from '../test/kit/servers/index'
+import { ownServer } from '../test/kit/servers/index'
 
 describeWithJava('a read-write lock among three Node processes and a Java one', () => {
-  let server: Awaited<ReturnType<typeof startStandalone>>
-  let peer: JavaPeer
-
-  before(async () => {
-    server = await startStandalone()
-    peer = await startJavaPeer({ redis: server.url, settings: { lockWatchdogTimeout: LEASE_MS } })
-  })
-  after(async () => {
-    await peer.shutdown()
-    await server.stop()
-  })
+  const server = ownServer()
+  const peer = ownJavaPeer(server, { settings: { lockWatchdogTimeout: LEASE_MS } })
 
   it('A writer is always alone, every read is consistent, and no caller waits for a lease', async () => {
     const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 6_000)

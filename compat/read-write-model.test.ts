@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { openRedis, uniqueName } from '../test/kit/clients'
-import { describeWithJava, JavaError, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import { describeWithJava, JavaError, type JavaPeer, ownJavaPeer } from '../test/kit/java'
 import { answerOf, type ModelClient, OurClient } from '../test/kit/read-write-model/clients'
 import type { Answer, Side } from '../test/kit/read-write-model/reference'
 import { actions, Run, seed, WATCHDOG, wipe } from '../test/kit/read-write-model/run'
-import { startStandalone } from '../test/kit/servers/index'
+import { ownServer } from '../test/kit/servers/index'
 
 const SEQUENCES = Number(process.env.RLOCK_SEQUENCES ?? 100)
 
@@ -71,17 +71,8 @@ function javaAnswer(operation: Promise<boolean | void>): Promise<Answer> {
 }
 
 describeWithJava('the read-write lock against a model, one of three clients being Java', () => {
-  let server: Awaited<ReturnType<typeof startStandalone>>
-  let peer: JavaPeer
-
-  before(async () => {
-    server = await startStandalone()
-    peer = await startJavaPeer({ redis: server.url })
-  })
-  after(async () => {
-    await peer.shutdown()
-    await server.stop()
-  })
+  const server = ownServer()
+  const peer = ownJavaPeer(server)
 
   it(`does the same in ${SEQUENCES} random sequences`, async () => {
     const redis = await openRedis(server.url)

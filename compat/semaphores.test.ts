@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Redis } from 'ioredis'
-import { Redisson, TimeUnit } from '../src/index'
-import { rejection, timed, uniqueName } from '../test/kit/clients'
-import {
-  ALL_REDISSON_VERSIONS,
-  describeWithJava,
-  type JavaPeer,
-  REDISSON_VERSIONS,
-  startJavaPeer,
-} from '../test/kit/java'
+import type { Redis } from 'ioredis'
+import { type Redisson, TimeUnit } from '../src/index'
+import { createRedisson, openRedis, rejection, timed, uniqueName } from '../test/kit/clients'
+import { openUntilTheEnd } from '../test/kit/closing'
+import { ALL_REDISSON_VERSIONS, describeWithJava, ownJavaPeer, REDISSON_VERSIONS } from '../test/kit/java'
 import { stillPending } from '../test/kit/observing'
 import { ownServer, waitUntil } from '../test/kit/servers/index'
 import { asleep } from '../test/kit/sleepers'
@@ -26,17 +21,15 @@ for (const version of VERSIONS)
   describeWithJava(`Java ${version} and Node on one semaphore or latch`, () => {
     // Leases that can be asked for and lists released all or none: since 3.41.
     const isNew = version !== oldest && version !== middle
+    openUntilTheEnd()
     const server = ownServer()
+    const java = ownJavaPeer(server, { version })
     let redis: Redis
-    let java: JavaPeer
     let node: Redisson
 
     before(async () => {
-      redis = new Redis(server.url)
-      ;[java, node] = await Promise.all([
-        startJavaPeer({ version, redis: server.url }),
-        Redisson.create({ redis: server.url, lockWatchdogTimeout: 1_500 }),
-      ])
+      redis = await openRedis(server.url)
+      node = await createRedisson({ redis: server.url, lockWatchdogTimeout: 1_500 })
       // Loads classes and connections: no test is to take a JVM's first steps for a late wake-up.
       for (const getter of ['getSemaphore', 'getPermitExpirableSemaphore'] as const) {
         const object = inJava(getter, 'warm-up')
@@ -48,10 +41,6 @@ for (const version of VERSIONS)
         await waiting
         await redis.del('warm-up', '{warm-up}:timeout')
       }
-    })
-    after(async () => {
-      redis?.disconnect()
-      await Promise.all([java?.kill(), node?.shutdown({ timeout: 0 })])
     })
 
     const inJava = (getter: string, name: string, thread = 'a'): JavaObject =>

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { Redis } from 'ioredis'
-import { uniqueName } from '../test/kit/clients'
-import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
+import type { Redis } from 'ioredis'
+import { openRedis, uniqueName } from '../test/kit/clients'
+import { openUntilTheEnd } from '../test/kit/closing'
+import { describeWithJava, ownJavaPeer, REDISSON_VERSIONS } from '../test/kit/java'
 import { ownServer } from '../test/kit/servers/index'
 import type { Step } from './support/call-sequence'
 import { LOCK_SEQUENCES } from './support/call-sequence'
@@ -48,27 +49,25 @@ const FAIR_SEQUENCES: Record<string, readonly Step[]> = {
 }
 
 describeWithJava(`the model of a Java client in the simulator against Redisson ${version}`, () => {
+  openUntilTheEnd()
   const server = ownServer()
+  const java = ownJavaPeer(server, { version })
   let redis: Redis
-  let java: JavaPeer
   let model: ModelPeer
   let messages: PublishedMessages
 
   before(async () => {
-    redis = new Redis(server.url)
+    redis = await openRedis(server.url)
     model = new ModelPeer(server.url)
     messages = await PublishedMessages.listen(server.url)
-    java = await startJavaPeer({ version, redis: server.url })
     for (const peer of [java, model]) {
       await peer.thread('warm-up').lock('warm-up')
       await peer.thread('warm-up').unlock('warm-up')
     }
   })
-  after(async () => {
-    redis?.disconnect()
+  after(() => {
     messages?.close()
     model?.close()
-    await java?.kill()
   })
 
   for (const [title, steps] of Object.entries({

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { openRedis, uniqueName } from '../../../test/kit/clients'
-import { describeWithJava, type JavaPeer, startJavaPeer } from '../../../test/kit/java'
+import { describeWithJava, ownJavaPeer } from '../../../test/kit/java'
 import { ownServer } from '../../../test/kit/servers/index'
 import { rlock } from './cli'
 
@@ -11,14 +11,7 @@ const HOUR = { leaseTime: 3_600_000 }
 describeWithJava('The command rlock and holders of Java', function () {
   this.timeout(120_000)
   const server = ownServer()
-  let java: JavaPeer
-
-  before(async () => {
-    java = await startJavaPeer({ redis: server.url })
-  })
-  after(async () => {
-    await java.kill()
-  })
+  const java = ownJavaPeer(server)
 
   const run = (...args: string[]) => rlock([...args, '--redis', server.url, '--json'])
 

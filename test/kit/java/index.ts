@@ -4,6 +4,7 @@ export { type BenchWorkerCommand, javaBenchWorker } from './bench-worker'
 export { buildPeer, type PeerBuild } from './build'
 export type { RedissonSettings } from './config'
 export { describeWithJava } from './describe'
+export { ownJavaPeer } from './own-peer'
 export { JavaPeer, type JavaPeerOptions, startJavaPeer } from './peer'
 export {
   type Answer,

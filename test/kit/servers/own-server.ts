@@ -19,17 +19,25 @@ export const freshServer = fresh(startStandalone)
 export const freshCluster = fresh(startCluster)
 export const freshSentinel = fresh(startSentinel)
 
-export function own<Options, T extends Stoppable>(start: Start<Options, T>): (options?: Options) => T {
+/** For a `describe`: what `start` starts is there for its tests, and `stop` ends it. */
+export function own<Options, T extends object>(
+  start: Start<Options, T>,
+  stop = (started: T): unknown => (started as unknown as Stoppable).stop(),
+): (options?: Options) => T {
   return (options) => {
     const servers = {} as T
     before(async function () {
       const started = await start(options)
       Object.assign(servers, started)
-      const methods = Object.getPrototypeOf(started)
-      for (const name of Object.getOwnPropertyNames(methods))
-        Object.defineProperty(servers, name, { get: () => methods[name].bind(started), configurable: true })
+      for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(started))) {
+        const get = () => {
+          const value = started[name as keyof T]
+          return typeof value === 'function' ? value.bind(started) : value
+        }
+        Object.defineProperty(servers, name, { get, configurable: true })
+      }
       // Entered last, so that it runs when the other hooks have closed their connections.
-      this.test!.parent!.afterAll(() => started.stop())
+      this.test!.parent!.afterAll(() => stop(started))
     })
     return servers
   }

@@ -2,23 +2,15 @@ import { expect } from 'chai'
 import type { LockLostEvent, RenewalFailedEvent } from '../../src/index'
 import { createRedisson, rejection } from '../kit/clients'
 import { clientAndRedis, name, redisson } from '../kit/each-test'
-import { expectHandledRejections } from '../kit/observing'
+import { expectHandledRejections, warningsOfEachTest } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 describe("The client's events", () => {
   expectHandledRejections()
-  let warnings: (Error & { code?: string })[]
-  const note = (warning: Error) => {
-    warnings.push(warning)
-  }
+  const warnings = warningsOfEachTest()
 
   clientAndRedis('events')
-  beforeEach(() => {
-    warnings = []
-    process.on('warning', note)
-  })
-  afterEach(() => void process.off('warning', note))
 
   async function loseOne() {
     const lock = redisson.getLock(name)

@@ -54,6 +54,22 @@ export function errorMessagesOf(redisson: Redisson): string[] {
   return messages
 }
 
+export type Warning = Error & { code?: string }
+
+/** For a `describe`: those warnings of the process during a test that are `wanted`. */
+export function warningsOfEachTest(wanted: (warning: Warning) => boolean = () => true): Warning[] {
+  const warnings: Warning[] = []
+  const note = (warning: Warning) => {
+    if (wanted(warning)) warnings.push(warning)
+  }
+  beforeEach(() => {
+    warnings.length = 0
+    process.on('warning', note)
+  })
+  afterEach(() => void process.off('warning', note))
+  return warnings
+}
+
 /** A promise to be settled from outside. */
 export function deferred<T = void>() {
   let resolve!: (value: T | PromiseLike<T>) => void

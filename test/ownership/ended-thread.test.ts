@@ -2,21 +2,13 @@ import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
-import { blockEventLoop, deferred, ownerOf } from '../kit/observing'
+import { blockEventLoop, deferred, ownerOf, warningsOfEachTest } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
 describe('Code that a logical thread left behind when it ended', () => {
-  let warnings: (Error & { code?: string })[]
-  const note = (warning: Error & { code?: string }) => {
-    if (warning.code === 'RLOCK_THREAD_ENDED') warnings.push(warning)
-  }
+  const warnings = warningsOfEachTest(({ code }) => code === 'RLOCK_THREAD_ENDED')
 
   clientAndRedis('ended')
-  beforeEach(() => {
-    warnings = []
-    process.on('warning', note)
-  })
-  afterEach(() => void process.off('warning', note))
 
   /** Runs `inside` as a thread, and `left` in what it leaves behind, once `go` is called. */
   async function leftBehind<T>(left: () => Promise<T>, inside: () => Promise<unknown> = async () => {}) {

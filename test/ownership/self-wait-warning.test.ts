@@ -1,21 +1,15 @@
 import { expect } from 'chai'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { clientAndRedis, lock, name, redisson } from '../kit/each-test'
-import { deferred } from '../kit/observing'
+import { deferred, warningsOfEachTest } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
 describe('The RLOCK_SELF_WAIT warning', () => {
-  let warnings: (Error & { code?: string })[]
-  const note = (warning: Error & { code?: string }) => {
-    if (warning.code === 'RLOCK_SELF_WAIT' && warning.message.includes(name)) warnings.push(warning)
-  }
+  const warnings = warningsOfEachTest(
+    ({ code, message }) => code === 'RLOCK_SELF_WAIT' && message.includes(name),
+  )
 
   clientAndRedis('self-wait')
-  beforeEach(() => {
-    warnings = []
-    process.on('warning', note)
-  })
-  afterEach(() => void process.off('warning', note))
 
   it("The RLOCK_SELF_WAIT warning comes once, after 5 s of a local caller's wait", async () => {
     await lock.lock()

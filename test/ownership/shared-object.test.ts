@@ -2,22 +2,19 @@ import { expect } from 'chai'
 import type { RLock } from '../../src/index'
 import { rejection, uniqueName } from '../kit/clients'
 import { clientAndRedis, redisson } from '../kit/each-test'
+import { warningsOfEachTest } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
 type Warning = Error & { code?: string }
 
 describe('A lock object that several callers without a scope share', () => {
   let lock: RLock
-  let warnings: Warning[]
-  const note = (warning: Warning) => warnings.push(warning)
+  const warnings = warningsOfEachTest()
 
   clientAndRedis()
   beforeEach(() => {
     lock = redisson.getLock(uniqueName('shared'))
-    warnings = []
-    process.on('warning', note)
   })
-  afterEach(() => void process.off('warning', note))
 
   const warned = async (code: string) => {
     await waitUntil(code, async () => warnings.some((warning) => warning.code === code))

@@ -1,26 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type LockHold, LockLostError } from '../../src/index'
-import { createRedisson, rejection, uniqueName } from '../kit/clients'
-import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
+import { createRedisson, rejection } from '../kit/clients'
+import { lock, name, redis, redisson } from '../kit/each-test'
 import { deferred, ownerOf, stillPending } from '../kit/observing'
-import { Section } from '../kit/section'
 import { waitUntil } from '../kit/servers/index'
+import { branch, section, siblingScene, siblings } from './sibling-scene'
 
 /** How a branch that waits below a hold, or is inside, comes to an end. */
 describe('The end of a branch below a hold', () => {
-  let section: Section
-
-  clientAndRedis('siblings')
-  beforeEach(() => {
-    section = new Section()
-  })
-
-  /** Opens a branch that does not take the lock by itself. */
-  const branch = <T>(fn: () => Promise<T>): Promise<T> => redisson.getLock(uniqueName('branch')).withLock(fn)
-
-  const siblings = (count = 3) =>
-    Promise.all(Array.from({ length: count }, (_, index) => lock.withLock(() => section.enter(index))))
+  siblingScene()
 
   it('Waiting siblings may be aborted, and the others keep their order', async () => {
     await lock.withLock(async () => {

@@ -1,26 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, uniqueName } from '../kit/clients'
-import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
+import { lock, name, redis, redisson } from '../kit/each-test'
 import { leftIn } from '../kit/left-in'
 import { deferred } from '../kit/observing'
 import { Section } from '../kit/section'
 import { waitUntil } from '../kit/servers/index'
+import { branch, section, siblingScene, siblings } from './sibling-scene'
 
 /** The lock is held by one path of the tree of logical threads: siblings exclude each other below a hold, too. */
 describe('Siblings below a thread that holds the lock', () => {
-  let section: Section
-
-  clientAndRedis('siblings')
-  beforeEach(() => {
-    section = new Section()
-  })
-
-  /** Opens a branch that does not take the lock by itself. */
-  const branch = <T>(fn: () => Promise<T>): Promise<T> => redisson.getLock(uniqueName('branch')).withLock(fn)
-
-  const siblings = (count = 3) =>
-    Promise.all(Array.from({ length: count }, (_, index) => lock.withLock(() => section.enter(index))))
+  siblingScene()
 
   for (const [where, around] of [
     ['withLock', (fn: () => Promise<unknown>) => lock.withLock(fn)],

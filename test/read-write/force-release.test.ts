@@ -1,31 +1,22 @@
 import { expect } from 'chai'
-import type { RReadWriteLock } from '../../src/index'
-import { createRedisson, openRedis, rejection } from '../kit/clients'
-import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
-import { expectNothingLeft, ForeignSide, messagesOf, shape } from '../kit/read-write/state'
+import { createRedisson, rejection } from '../kit/clients'
+import { name, redis, redisson } from '../kit/each-test'
+import {
+  expectShape,
+  read,
+  readWriteLock,
+  reported,
+  rw,
+  unread,
+  unwrite,
+  write,
+} from '../kit/read-write/sides'
+import { expectNothingLeft, ForeignSide, shape } from '../kit/read-write/state'
 import { latch, tapped } from '../kit/tapped-transport'
 
 /** Frees a side, whatever client holds it, and leaves nothing of it behind. */
 describe('Forced release of a read-write lock', () => {
-  let rw: RReadWriteLock
-  let messages: string[]
-
-  clientAndRedis('rw')
-  beforeEach(async () => {
-    rw = redisson.getReadWriteLock(name)
-    messages = await messagesOf(await openRedis(), name)
-  })
-
-  const read = (threadId: number, leaseTime?: number) => rw.readLock().tryLock({ threadId, leaseTime })
-  const write = (threadId: number, leaseTime?: number) => rw.writeLock().tryLock({ threadId, leaseTime })
-  const unread = (threadId: number) => rw.readLock().unlock({ threadId })
-  const unwrite = (threadId: number) => rw.writeLock().unlock({ threadId })
-  /** Messages are ordered with our own commands on the server, but arrive by another connection. */
-  const reported = async () => {
-    await redis.publish(`redisson_rwlock:{${name}}`, 'end')
-    while (!messages.includes('end')) await new Promise((resolve) => setImmediate(resolve))
-    return messages.splice(0).filter((each) => each !== 'end')
-  }
+  readWriteLock()
 
   it('A forced release of a free or other side answers false and changes nothing', async () => {
     expect(await rw.readLock().forceUnlock()).to.equal(false)
@@ -73,12 +64,7 @@ describe('Forced release of a read-write lock', () => {
     await write(1)
     await read(1)
     expect(await rw.readLock().forceUnlock()).to.equal(true)
-    expect(await shape(redis, name)).to.deep.equal({
-      mode: 'write',
-      readers: [],
-      writers: [1],
-      readTimeouts: 0,
-    })
+    await expectShape('write', [], [1], 0)
     expect((await rejection(unread(1))).name).to.equal('LockLostError')
     await unwrite(1)
     await expectNothingLeft(redis, name)

@@ -3,6 +3,7 @@ import type { Redisson } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { openProxy } from '../kit/proxies'
+import { expectShape } from '../kit/read-write/sides'
 import { expectNothingLeft, shape } from '../kit/read-write/state'
 import type { TcpProxy } from '../kit/servers/index'
 import { own } from '../kit/servers/own-server'
@@ -30,12 +31,7 @@ describe('Commands of a read-write lock that run twice', () => {
     await rw.readLock().lock({ threadId: 1 })
     const lost = proxy.dropNextReply(aboutTheLock)
     await Promise.all([lost, rw.writeLock().unlock({ threadId: 1 })])
-    expect(await shape(redis, name)).to.deep.equal({
-      mode: 'read',
-      readers: [1],
-      writers: [],
-      readTimeouts: 1,
-    })
+    await expectShape('read', [1], [], 1)
     await rw.readLock().unlock({ threadId: 1 })
     await expectNothingLeft(redis, name)
   })
@@ -55,28 +51,13 @@ describe('Commands of a read-write lock that run twice', () => {
     await write.lock(who)
     await read.lock(who)
     await read.lock(who)
-    expect(await shape(redis, name)).to.deep.equal({
-      mode: 'write',
-      readers: [2],
-      writers: [2],
-      readTimeouts: 2,
-    })
+    await expectShape('write', [2], [2], 2)
     expect(await redis.pttl(name), 'the lease was added once').to.be.at.most(1_800)
     await write.unlock(who)
     await read.unlock(who)
-    expect(await shape(redis, name)).to.deep.equal({
-      mode: 'write',
-      readers: [1],
-      writers: [1],
-      readTimeouts: 1,
-    })
+    await expectShape('write', [1], [1], 1)
     await write.unlock(who)
-    expect(await shape(redis, name)).to.deep.equal({
-      mode: 'read',
-      readers: [1],
-      writers: [],
-      readTimeouts: 1,
-    })
+    await expectShape('read', [1], [], 1)
     await read.unlock(who)
     await expectNothingLeft(redis, name)
     await read.lock(who)

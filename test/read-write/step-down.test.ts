@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Redisson, RReadWriteLock } from '../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
+import { expectShape } from '../kit/read-write/sides'
 import { expectNothingLeft, listeners, look, shape } from '../kit/read-write/state'
 import { waitUntil } from '../kit/servers/index'
 
@@ -76,12 +77,7 @@ describe('Stepping down from writing to reading', () => {
       await writer
     })
     expect(took).to.be.below(2_000)
-    expect(await shape(redis, name)).to.deep.equal({
-      mode: 'write',
-      readers: [],
-      writers: [1],
-      readTimeouts: 0,
-    })
+    await expectShape('write', [], [1], 0)
     await theirs.writeLock().unlock({ threadId: 2 })
     await expectNothingLeft(redis, name)
   })

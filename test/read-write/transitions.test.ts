@@ -1,30 +1,21 @@
 import { expect } from 'chai'
-import type { RReadWriteLock } from '../../src/index'
-import { openRedis, rejection } from '../kit/clients'
-import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
-import { expectNothingLeft, look, messagesOf, shape } from '../kit/read-write/state'
+import { rejection } from '../kit/clients'
+import { name, redis, redisson } from '../kit/each-test'
+import {
+  expectShape,
+  read,
+  readWriteLock,
+  reported,
+  rw,
+  unread,
+  unwrite,
+  write,
+} from '../kit/read-write/sides'
+import { expectNothingLeft, look, shape } from '../kit/read-write/state'
 
 /** The tables of the protocol, row by row: what each operation leaves in Redis and tells. */
 describe('Transitions of a read-write lock', () => {
-  let rw: RReadWriteLock
-  let messages: string[]
-
-  clientAndRedis('rw')
-  beforeEach(async () => {
-    rw = redisson.getReadWriteLock(name)
-    messages = await messagesOf(await openRedis(), name)
-  })
-
-  const read = (threadId: number, leaseTime?: number) => rw.readLock().tryLock({ threadId, leaseTime })
-  const write = (threadId: number, leaseTime?: number) => rw.writeLock().tryLock({ threadId, leaseTime })
-  const unread = (threadId: number) => rw.readLock().unlock({ threadId })
-  const unwrite = (threadId: number) => rw.writeLock().unlock({ threadId })
-  /** Messages are ordered with our own commands on the server, but arrive by another connection. */
-  const reported = async () => {
-    await redis.publish(`redisson_rwlock:{${name}}`, 'end')
-    while (!messages.includes('end')) await new Promise((resolve) => setImmediate(resolve))
-    return messages.splice(0).filter((each) => each !== 'end')
-  }
+  readWriteLock()
 
   describe('A read acquisition', () => {
     it('A read acquisition of a free lock: mode, field, read timeout key and lease', async () => {
@@ -47,12 +38,7 @@ describe('Transitions of a read-write lock', () => {
     it('A read acquisition beside others: a field of its own, the key lives the longest', async () => {
       await read(1, 20_000)
       await read(2, 5_000)
-      expect(await shape(redis, name)).to.deep.equal({
-        mode: 'read',
-        readers: [1, 1],
-        writers: [],
-        readTimeouts: 2,
-      })
+      await expectShape('read', [1, 1], [], 2)
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
       await read(3, 40_000)
       expect((await look(redis, name)).ttl).to.be.within(39_000, 40_000)
@@ -79,12 +65,7 @@ describe('Transitions of a read-write lock', () => {
     it('A read acquisition by the writer: a field beside the write field, mode stays write', async () => {
       await write(1, 5_000)
       expect(await read(1, 20_000)).to.equal(true)
-      expect(await shape(redis, name)).to.deep.equal({
-        mode: 'write',
-        readers: [1],
-        writers: [1],
-        readTimeouts: 1,
-      })
+      await expectShape('write', [1], [1], 1)
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
     })
 
@@ -158,12 +139,7 @@ describe('Transitions of a read-write lock', () => {
       await read(2)
       await unread(1)
       await unread(1)
-      expect(await shape(redis, name)).to.deep.equal({
-        mode: 'read',
-        readers: [1],
-        writers: [],
-        readTimeouts: 1,
-      })
+      await expectShape('read', [1], [], 1)
       expect(await reported()).to.deep.equal([])
     })
 
@@ -174,12 +150,7 @@ describe('Transitions of a read-write lock', () => {
       await unread(1)
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
       await unread(1)
-      expect(await shape(redis, name)).to.deep.equal({
-        mode: 'write',
-        readers: [],
-        writers: [1],
-        readTimeouts: 0,
-      })
+      await expectShape('write', [], [1], 0)
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
       expect(await reported()).to.deep.equal([])
     })
@@ -224,12 +195,7 @@ describe('Transitions of a read-write lock', () => {
       await read(1, 20_000)
       await read(1, 5_000)
       await unwrite(1)
-      expect(await shape(redis, name)).to.deep.equal({
-        mode: 'read',
-        readers: [2],
-        writers: [],
-        readTimeouts: 2,
-      })
+      await expectShape('read', [2], [], 2)
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
       expect(await reported()).to.deep.equal(['1'])
       await unread(1)

@@ -5,20 +5,10 @@ import { RedisUnavailableError } from '../../../src/index'
 import { createRedisson, openRedis, rejection, uniqueName } from '../../kit/clients'
 import { openProxy } from '../../kit/proxies'
 import { needs, ownServer, waitUntil, withClient, without } from '../../kit/servers/index'
-import { openStandalone, type Setting } from '../lost-replies/setting'
-import { isFree, KINDS, keysOf, LateLink } from './link'
+import { isFree, KINDS, keysOf, lateLinks, link, setting } from './link'
 
 describe('A connection that broke with commands in flight', () => {
-  let setting: Setting
-  let link: LateLink
-
-  before(async () => {
-    setting = await openStandalone()
-  })
-  beforeEach(async () => {
-    link = await LateLink.open(setting)
-  })
-  after(() => setting.stop())
+  lateLinks()
 
   const user = async (...rules: string[]) => {
     const name = uniqueName('user')

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { rejection } from '../../kit/clients'
 import { ForeignLock } from '../../kit/foreign-lock'
 import { queueSleeps } from '../../kit/queues'
-import { openCluster, openSentinel, openStandalone, type Setting } from '../lost-replies/setting'
-import { isFree, KINDS, keysOf, LateLink } from './link'
+import { openCluster, openSentinel, openStandalone } from '../lost-replies/setting'
+import { isFree, KINDS, keysOf, lateLinks, link, setting } from './link'
 
 const SETTINGS = {
   'a single server': openStandalone,
@@ -13,16 +13,7 @@ const SETTINGS = {
 
 for (const [where, open] of Object.entries(SETTINGS))
   describe(`A late copy of an acquisition, at ${where}`, () => {
-    let setting: Setting
-    let link: LateLink
-
-    before(async () => {
-      setting = await open()
-    })
-    beforeEach(async () => {
-      link = await LateLink.open(setting)
-    })
-    after(() => setting.stop())
+    lateLinks(open)
 
     for (const [kind, lockOf] of Object.entries(KINDS)) {
       it(`At ${where}, a late acquisition is cut: released ${kind} stays free (guarantee 4)`, async () => {
@@ -88,16 +79,7 @@ for (const [where, open] of Object.entries(SETTINGS))
   })
 
 describe('A late copy of a handoff', () => {
-  let setting: Setting
-  let link: LateLink
-
-  before(async () => {
-    setting = await openStandalone()
-  })
-  beforeEach(async () => {
-    link = await LateLink.open(setting)
-  })
-  after(() => setting.stop())
+  lateLinks()
 
   it('A late handoff finds its connection closed, and the lock stays free (guarantee 4)', async () => {
     const redisson = await link.client()

@@ -5,7 +5,7 @@ import type { Redisson, RedissonOptions } from '../../../src/index'
 import { createRedisson } from '../../kit/clients'
 import { openProxy } from '../../kit/proxies'
 import { type Address, type LateCopy, type TcpProxy, waitUntil } from '../../kit/servers/index'
-import type { Setting } from '../lost-replies/setting'
+import { openStandalone, type Setting } from '../lost-replies/setting'
 
 export const KINDS: Record<string, (redisson: Redisson, name: string) => RLock> = {
   'a lock': (redisson, name) => redisson.getLock(name),
@@ -14,7 +14,22 @@ export const KINDS: Record<string, (redisson: Redisson, name: string) => RLock> 
   'a write lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
 }
 
-/** Proxies before all nodes of a setting, which can keep commands back. To be closed by `closeProxies`. */
+/** What the test that runs now has. */
+export let setting: Setting
+export let link: LateLink
+
+/** For a `describe`: a setting for its tests, and a link for each. */
+export function lateLinks(open = openStandalone): void {
+  before(async () => {
+    setting = await open()
+  })
+  beforeEach(async () => {
+    link = await LateLink.open(setting)
+  })
+  after(() => setting.stop())
+}
+
+/** Proxies before all nodes of a setting, which can keep commands back. Closed after the test. */
 export class LateLink {
   private constructor(
     readonly proxies: readonly TcpProxy[],

@@ -1,20 +1,10 @@
 import { expect } from 'chai'
 import { uniqueName } from '../../kit/clients'
 import { without } from '../../kit/servers/index'
-import { openStandalone, type Setting } from '../lost-replies/setting'
-import { LateLink } from './link'
+import { lateLinks, link, setting } from './link'
 
 describe('A copy of an acquisition of permits whose connection could not be fenced', () => {
-  let setting: Setting
-  let link: LateLink
-
-  before(async () => {
-    setting = await openStandalone()
-  })
-  beforeEach(async () => {
-    link = await LateLink.open(setting)
-  })
-  after(() => setting.stop())
+  lateLinks()
 
   async function semaphoreOfOne() {
     const username = uniqueName('user')

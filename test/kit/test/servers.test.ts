@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
-import { closeAll, createRedisson, uniqueName } from '../clients'
+import { createRedisson, uniqueName } from '../clients'
 import {
   inContainersWherePossible,
   type SentinelSetup,
@@ -141,8 +141,6 @@ describe('Servers of the kit', () => {
   })
 
   describe('A lock on a server of the kit', () => {
-    afterEach(closeAll)
-
     it('A lock excludes another client, and its release wakes the waiter', async () => {
       const name = uniqueName()
       const [one, other] = [await createRedisson(), await createRedisson()]

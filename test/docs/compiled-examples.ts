@@ -69,6 +69,7 @@ export class CompiledExamples {
         rlock: [join(ROOT, 'src/index.ts')],
         'rlock/internal': [join(ROOT, 'src/internal.ts')],
         '@rlock/recipes': [join(ROOT, 'packages/recipes/src/index.ts')],
+        '@rlock/recipes/*': [join(ROOT, 'packages/recipes/src/*.ts')],
       },
     }
     const files = this.examples.map((example) => this.fileOf(example))

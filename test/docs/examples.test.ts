@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
+import { openUntilTheEnd } from '../kit/closing'
 import { type Example, examples, textOf } from '../kit/docs/pages'
 import { sourceExamples } from '../kit/docs/source-examples'
 import { ownServer, withClient } from '../kit/servers/index'
@@ -19,6 +20,7 @@ const COMMANDS = examples('sh').filter(({ code }) => /^redis-cli\b/.test(code))
 describe('The examples of the pages', function () {
   this.timeout(60_000)
 
+  openUntilTheEnd()
   const server = ownServer()
   let places: Places
   let compiled: CompiledExamples

@@ -2,19 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { RSemaphore } from '../../src/index'
 import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { clientAndRedis, name, redisson } from '../kit/each-test'
 import { stillPending } from '../kit/observing'
 import { asleep } from '../kit/sleepers'
 
 /** Redisson's own tests of RSemaphore, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of semaphores", () => {
-  async function newSemaphore() {
-    const redisson = await createRedisson()
-    const name = uniqueName('s')
-    return { redisson, name, s: redisson.getSemaphore(name) }
-  }
+  let s: RSemaphore
+
+  clientAndRedis('s')
+  beforeEach(() => {
+    s = redisson.getSemaphore(name)
+  })
 
   it('RedissonSemaphoreTest.testAcquireAfterAddPermits: enters once enough were added', async () => {
-    const { redisson, name, s } = await newSemaphore()
     await s.trySetPermits(0)
     const waiting = s.acquire(2)
     await asleep(redisson, `semaphore ${name}`)
@@ -26,14 +27,12 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testZero: none are taken and released at once', async () => {
-    const { s } = await newSemaphore()
     expect(await s.tryAcquire(0, 10 * 60, undefined)).to.equal(true)
     await s.release(0)
     expect(await s.availablePermits()).to.equal(0)
   })
 
   it('RedissonSemaphoreTest.testAcquireWithoutSetPermits: released permits make one', async () => {
-    const { s } = await newSemaphore()
     await s.release()
     await s.release()
     await s.acquire(2)
@@ -41,7 +40,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testTrySetPermits: set once, and gone with a time to live', async () => {
-    const { name, s } = await newSemaphore()
     expect(await s.trySetPermits(10)).to.equal(true)
     expect(await s.availablePermits()).to.equal(10)
     expect(await s.trySetPermits(15)).to.equal(false)
@@ -53,7 +51,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testAddPermits: permits are added to what there is', async () => {
-    const { s } = await newSemaphore()
     await s.trySetPermits(10)
     await s.addPermits(5)
     expect(await s.availablePermits()).to.equal(15)
@@ -62,7 +59,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testReducePermits: permits may fall below zero, and come back', async () => {
-    const { s } = await newSemaphore()
     await s.trySetPermits(10)
     await s.acquire(10)
     await s.addPermits(-5)
@@ -74,7 +70,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testBlockingAcquire: a caller waits until one is released', async () => {
-    const { redisson, name, s } = await newSemaphore()
     await s.trySetPermits(1)
     await s.acquire()
     const waiting = redisson.getSemaphore(name).acquire()
@@ -87,7 +82,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testBlockingNAcquire: waits until enough are there', async () => {
-    const { redisson, name, s } = await newSemaphore()
     await s.trySetPermits(5)
     await s.acquire(3)
     const waiting = redisson.getSemaphore(name).acquire(4)
@@ -100,7 +94,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testTryNAcquire: granted once enough were released', async () => {
-    const { redisson, name, s } = await newSemaphore()
     await s.trySetPermits(5)
     await s.acquire(3)
     expect(await s.tryAcquire(5)).to.equal(false)
@@ -113,13 +106,11 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testReleaseWithoutPermits: one released is one more', async () => {
-    const { s } = await newSemaphore()
     await s.release()
     expect(await s.availablePermits()).to.equal(1)
   })
 
   it('RedissonSemaphoreTest.testDrainPermits: all that are free are taken at once', async () => {
-    const { s } = await newSemaphore()
     expect(await s.drainPermits()).to.equal(0)
     await s.trySetPermits(10)
     await s.acquire(3)
@@ -128,7 +119,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testReleaseAcquire: what is released can be taken', async () => {
-    const { s } = await newSemaphore()
     await s.trySetPermits(10)
     await s.acquire()
     expect(await s.availablePermits()).to.equal(9)
@@ -140,7 +130,6 @@ describe("Redisson's tests of semaphores", () => {
   })
 
   it('RedissonSemaphoreTest.testReleaseIfExists: nothing is released where there is no semaphore', async () => {
-    const { s } = await newSemaphore()
     expect(await s.releaseIfExists(1)).to.equal(false)
     expect(await s.availablePermits()).to.equal(0)
     await s.trySetPermits(1)

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { openRedis, uniqueName } from '../kit/clients'
 import { OurClient } from '../kit/read-write-model/clients'
 import { type Action, actions, Run, seed, WATCHDOG, wipe } from '../kit/read-write-model/run'
+import { own } from '../kit/servers/own-server'
 import { startServer } from '../kit/stand-in'
 import { VirtualClock } from '../kit/virtual-clock'
 
@@ -16,11 +17,7 @@ const AGE = `
 
 /** Random sequences over three clients of two callers each, against a model that knows nothing of Redis. */
 describe('A read-write lock against its model', () => {
-  let server: Awaited<ReturnType<typeof startServer>>
-  before(async () => {
-    server = await startServer()
-  })
-  after(() => server.stop())
+  const server = own(startServer)()
 
   it(`A read-write lock and its model do the same in ${SEQUENCES} random sequences`, async function () {
     this.timeout(600_000)

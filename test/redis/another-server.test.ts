@@ -4,10 +4,10 @@ import type { Redisson } from '../../src/index'
 import { keepOnOneServer } from '../../src/redis/connect/same-server'
 import { type Clock, systemClock } from '../../src/util/clock'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { createRedisson, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
 import { type Standalone, startStandalones, waitUntil, withClient } from '../kit/servers/index'
-import { closeClients, connectTo } from '../kit/servers/test-clients'
+import { connectTo } from '../kit/servers/test-clients'
 
 const PROMPTLY = 5_000
 
@@ -17,11 +17,6 @@ describe('A name that moves to another server while its old one lives on', () =>
 
   before(async () => {
     ;[old, next] = (await startStandalones({}, {})) as [Standalone, Standalone]
-  })
-  afterEach(async () => {
-    await closeAll()
-    await closeProxies()
-    closeClients()
   })
   after(() => old.stop())
 

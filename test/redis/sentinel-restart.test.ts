@@ -15,7 +15,7 @@ import {
   waitUntil,
   withClient,
 } from '../kit/servers/index'
-import { closeClients, track } from '../kit/servers/test-clients'
+import { track } from '../kit/servers/test-clients'
 import { latch } from '../kit/tapped-transport'
 
 const PROMPTLY = 5_000
@@ -29,9 +29,6 @@ describe('Behind sentinels that were away for a while', () => {
   beforeEach(async () => {
     setup = await freshSentinel()
     old = setup.nodes[0]!
-  })
-  afterEach(async () => {
-    closeClients()
   })
 
   const addressOf = ({ host, port }: { host: string; port: number }) => ({ host, port })

@@ -1,9 +1,10 @@
 import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
+import type { RCountDownLatch } from '../../src/index'
 import { TimeUnit } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { name, redis, redisAndName } from '../kit/each-test'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { FastClock } from '../kit/fast-clock'
 import { leftIn } from '../kit/left-in'
 import { expectHandledRejections, stillPending } from '../kit/observing'
@@ -19,16 +20,14 @@ const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}
 describe('A latch', () => {
   expectHandledRejections()
 
-  redisAndName()
+  clientAndRedis('latch')
 
-  async function newLatch() {
-    const redisson = await createRedisson()
-    const name = uniqueName('latch')
-    return { redisson, name, latch: redisson.getCountDownLatch(name) }
-  }
+  let latch: RCountDownLatch
+  beforeEach(() => {
+    latch = redisson.getCountDownLatch(name)
+  })
 
   it('A latch is set once, counted down to zero, and gone then', async () => {
-    const { latch, name } = await newLatch()
     expect(await latch.getCount()).to.equal(0)
     expect(await latch.trySetCount(2)).to.equal(true)
     expect(await latch.trySetCount(5)).to.equal(false)
@@ -44,27 +43,23 @@ describe('A latch', () => {
   })
 
   it('A latch with the greatest count of Java is closed (V187)', async () => {
-    const { latch, name } = await newLatch()
     await redis.set(name, `${2n ** 63n - 1n}`)
     expect(await latch.await(0)).to.equal(false)
     expect(await latch.getCount()).to.equal(2 ** 63)
   })
 
   it('A latch that was never set is open (L6)', async () => {
-    const { latch } = await newLatch()
     expect(await latch.await()).to.equal(undefined)
     expect(await latch.await(0)).to.equal(true)
   })
 
   it('trySetCount() refuses a count below one, and a number that is not whole (L6)', async () => {
-    const { latch } = await newLatch()
     for (const count of [0, -1, 1.5, Number.NaN, 2 ** 53])
       expect(await rejection(latch.trySetCount(count))).to.be.instanceOf(RangeError)
     expect(await rejection(latch.trySetCount('1' as never))).to.be.instanceOf(TypeError)
   })
 
   it('All waiters of a latch go on at zero, in this process and in another (L2)', async () => {
-    const { redisson, latch, name } = await newLatch()
     const other = (await createRedisson()).getCountDownLatch(name)
     await latch.trySetCount(1)
     const waiting = [...Array.from({ length: 5 }, () => latch.await(5_000)), other.await(5_000)]
@@ -74,7 +69,6 @@ describe('A latch', () => {
   })
 
   it('A latch wait ends at its time, by its signal or at shutdown, without a rest (L1)', async () => {
-    const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(1)
     expect(await latch.await(50)).to.equal(false)
     expect(await latch.await(0.05, TimeUnit.SECONDS)).to.equal(false)
@@ -94,7 +88,6 @@ describe('A latch', () => {
   })
 
   it('A wait of 0 asks the server, also beside a caller that sleeps (V14)', async () => {
-    const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(1)
     const waiting = latch.await()
     await asleep(redisson, `latch ${name}`)
@@ -129,7 +122,6 @@ describe('A latch', () => {
   })
 
   it("A latch set anew before a waiter looked keeps it waiting, as Java's does", async () => {
-    const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(1)
     const waiting = [latch.await(5_000), latch.await(5_000)]
     await asleep(redisson, `latch ${name}`, 2)
@@ -169,7 +161,6 @@ describe('A latch', () => {
   for (const end of ['countDown', 'delete'] as const)
     it(`The ${end}() of a latch with the same name in another database lets no waiter go (V177)`, async function () {
       skipInMemory(this, NO_DATABASES)
-      const { redisson, latch, name } = await newLatch()
       const { url } = await defaultServer()
       const elsewhere = (await createRedisson({ redis: `${url}/1` })).getCountDownLatch(name)
       await latch.trySetCount(2)
@@ -184,7 +175,6 @@ describe('A latch', () => {
     })
 
   it('A deleted latch lets its waiters go, and says 0 to its channel and nothing else (L5)', async () => {
-    const { redisson, latch, name } = await newLatch()
     const ear = await openRedis()
     const heard: string[] = []
     ear.on('message', (_, message) => heard.push(message))
@@ -211,7 +201,6 @@ describe('A latch', () => {
     await asleep(cluster, `latch ${inCluster.getName()}`)
     await inCluster.countDown()
     expect(await waiting).to.equal(true)
-    const { redisson } = await newLatch()
     const name = `${uniqueName()}a{b}c`
     const latch = redisson.getCountDownLatch(name)
     await latch.trySetCount(1)
@@ -222,7 +211,6 @@ describe('A latch', () => {
   })
 
   it('A key that holds no count is a WrongTypeError to a latch, and stays as it is', async () => {
-    const { latch, name } = await newLatch()
     await redis.hset(name, 'field', '1')
     for (const call of [
       () => latch.countDown(),
@@ -289,7 +277,6 @@ describe('A latch', () => {
   })
 
   it("A latch's records are gone in a minute, and keep no answers that were seen", async () => {
-    const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(50)
     for (let each = 0; each < 20; each++) await latch.countDown()
     const record = `rlock_requests:{${name}}:${redisson.getId()}`

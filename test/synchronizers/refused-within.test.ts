@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { RedisRefusedError, type Redisson } from '../../src/index'
+import { RedisRefusedError, type Redisson, type RPermitExpirableSemaphore } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
@@ -24,6 +24,11 @@ interface Change {
   call(redisson: Redisson, name: string): Promise<unknown>
 }
 
+const leased = (what: string, call: (permits: RPermitExpirableSemaphore) => Promise<unknown>): Change => ({
+  what,
+  call: (own, name) => call(own.getPermitExpirableSemaphore(name)),
+})
+
 const CHANGES: readonly Change[] = [
   { what: 'tryAcquire()', number: 3, call: (own, name) => own.getSemaphore(name).tryAcquire(2) },
   { what: 'release()', number: 3, call: (own, name) => own.getSemaphore(name).release(2) },
@@ -43,36 +48,15 @@ const CHANGES: readonly Change[] = [
     call: (own, name) => own.getPermitExpirableSemaphore(name).trySetPermits(3),
   },
   ...[
-    {
-      what: 'tryAcquire() of permits with leases',
-      call: (own: Redisson, name: string) =>
-        own.getPermitExpirableSemaphore(name).tryAcquire({ permits: 2, leaseTime: MINUTE }),
-    },
-    {
-      what: 'release() of permits with leases',
-      call: (own: Redisson, name: string) => own.getPermitExpirableSemaphore(name).release(IDS[0]),
-    },
-    {
-      what: 'tryRelease() of permits with leases',
-      call: (own: Redisson, name: string) => own.getPermitExpirableSemaphore(name).tryRelease([IDS[0]]),
-    },
-    {
-      what: 'setPermits()',
-      call: (own: Redisson, name: string) => own.getPermitExpirableSemaphore(name).setPermits(9),
-    },
-    {
-      what: 'addPermits() of permits with leases',
-      call: (own: Redisson, name: string) => own.getPermitExpirableSemaphore(name).addPermits(2),
-    },
-    {
-      what: 'updateLeaseTime()',
-      call: (own: Redisson, name: string) =>
-        own.getPermitExpirableSemaphore(name).updateLeaseTime(IDS[0], 20 * MINUTE),
-    },
-    {
-      what: 'availablePermits()',
-      call: (own: Redisson, name: string) => own.getPermitExpirableSemaphore(name).availablePermits(),
-    },
+    leased('tryAcquire() of permits with leases', (permits) =>
+      permits.tryAcquire({ permits: 2, leaseTime: MINUTE }),
+    ),
+    leased('release() of permits with leases', (permits) => permits.release(IDS[0])),
+    leased('tryRelease() of permits with leases', (permits) => permits.tryRelease([IDS[0]])),
+    leased('setPermits()', (permits) => permits.setPermits(9)),
+    leased('addPermits() of permits with leases', (permits) => permits.addPermits(2)),
+    leased('updateLeaseTime()', (permits) => permits.updateLeaseTime(IDS[0], 20 * MINUTE)),
+    leased('availablePermits()', (permits) => permits.availablePermits()),
   ].flatMap((change) => [
     { ...change, number: 1, leases: [5 * MINUTE] },
     { ...change, what: `${change.what} beside expired ones`, number: 1, leases: [5 * MINUTE, -1, -MINUTE] },

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { RPermitExpirableSemaphore } from '../../../src/index'
 import { uniqueName } from '../../kit/clients'
 import { without } from '../../kit/servers/index'
 import { lateLinks, link, setting } from './link'
@@ -6,22 +7,24 @@ import { lateLinks, link, setting } from './link'
 describe('A copy of an acquisition of permits whose connection could not be fenced', () => {
   lateLinks()
 
-  async function semaphoreOfOne() {
+  let semaphore: RPermitExpirableSemaphore
+  let name: string
+
+  beforeEach(async () => {
     const username = uniqueName('user')
     const rules = ['on', '>secret', '~*', '&*', '+@all', ...without('client', 'kill')]
     await setting.admin.call('ACL', 'SETUSER', username, ...rules)
     const { host, port } = link.proxies[0]!
     const redisson = await link.client({}, {}, { host, port, username, password: 'secret' })
-    const name = setting.newName()
+    name = setting.newName()
     await setting.admin.set(name, 1)
-    return { semaphore: redisson.getPermitExpirableSemaphore(name), name }
-  }
+    semaphore = redisson.getPermitExpirableSemaphore(name)
+  })
 
   const free = (name: string) => setting.admin.get(name)
   const out = (name: string) => setting.admin.zcard(`{${name}}:timeout`)
 
   it('A copy of an acquisition takes only a free permit: never too many holders (P3)', async () => {
-    const { semaphore, name } = await semaphoreOfOne()
     const withheld = link.withhold(name)
     const id = await semaphore.acquire()
     const copy = await withheld
@@ -34,7 +37,6 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
   })
 
   it("A leased permit that a copy takes after release is free at the lease's end (P3)", async () => {
-    const { semaphore, name } = await semaphoreOfOne()
     const withheld = link.withhold(name)
     const ids = await semaphore.acquire({ permits: 1, leaseTime: 1_500 })
     const copy = await withheld
@@ -47,7 +49,6 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
   })
 
   it("A copy of an acquisition does not shorten its permit's newer lease (P3)", async () => {
-    const { semaphore, name } = await semaphoreOfOne()
     const withheld = link.withhold(name)
     const [id] = (await semaphore.acquire({ permits: 1, leaseTime: 2_000 }))!
     const copy = await withheld
@@ -57,7 +58,6 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
   })
 
   it('A copy of an acquisition takes none of its used permits away (P3)', async () => {
-    const { semaphore, name } = await semaphoreOfOne()
     await semaphore.setPermits(2)
     const withheld = link.withhold(name)
     const [released, kept] = (await semaphore.acquire({ permits: 2, leaseTime: 60_000 })) as [string, string]
@@ -69,7 +69,6 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
   })
 
   it('A copy of updateLeaseTime() does not shorten the lease set since (P3)', async () => {
-    const { semaphore, name } = await semaphoreOfOne()
     const id = await semaphore.acquire()
     const withheld = link.withhold(name)
     expect(await semaphore.updateLeaseTime(id, 20_000)).to.equal(true)
@@ -80,7 +79,6 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
   })
 
   it('A copy of setPermits() does not undo the number that was set since (guarantee 4, P3)', async () => {
-    const { semaphore, name } = await semaphoreOfOne()
     const withheld = link.withhold(name)
     await semaphore.setPermits(5)
     const copy = await withheld

@@ -41,143 +41,127 @@ async function reconnectable({ proxy }: StandaloneLane) {
   await proxy.accept()
 }
 
+function fault(
+  id: string,
+  title: string,
+  expects: Expectation,
+  more: Pick<Fault<StandaloneLane>, 'explicit' | 'heal'>,
+  inflict: Fault<StandaloneLane>['inflict'],
+): Fault<StandaloneLane> {
+  return { id, title, expects, ...more, inflict }
+}
+
 export const STANDALONE_FAULTS: readonly Fault<StandaloneLane>[] = [
-  {
-    id: 'cut',
-    title: 'connection cut, then refused',
-    expects: 'lost',
-    inflict: atOnce(({ proxy }) => {
+  fault(
+    'cut',
+    'connection cut, then refused',
+    'lost',
+    { heal: reconnectable },
+    atOnce(({ proxy }) => {
       proxy.breakOff()
     }),
-    heal: reconnectable,
-  },
-  {
-    id: 'stall',
-    title: 'network silent both ways',
-    expects: 'lost',
-    inflict: atOnce(({ proxy }) => proxy.stall()),
-    heal: reconnectable,
-  },
-  {
-    id: 'stall-replies',
-    title: 'replies held back',
-    expects: 'lost',
-    inflict: atOnce(({ proxy }) => proxy.stallReplies()),
-    heal: reconnectable,
-  },
-  {
-    id: 'half-close',
-    title: 'half-closed, then refused',
-    expects: 'lost',
-    inflict: atOnce(({ proxy }) => {
+  ),
+  fault(
+    'stall',
+    'network silent both ways',
+    'lost',
+    { heal: reconnectable },
+    atOnce(({ proxy }) => proxy.stall()),
+  ),
+  fault(
+    'stall-replies',
+    'replies held back',
+    'lost',
+    { heal: reconnectable },
+    atOnce(({ proxy }) => proxy.stallReplies()),
+  ),
+  fault(
+    'half-close',
+    'half-closed, then refused',
+    'lost',
+    { heal: reconnectable },
+    atOnce(({ proxy }) => {
       proxy.refuse()
       proxy.halfClose('client')
     }),
-    heal: reconnectable,
-  },
-  {
-    id: 'cut-once',
-    title: 'connection cut once',
-    expects: 'kept',
-    inflict: atOnce(({ proxy }) => proxy.cut()),
-  },
-  {
-    id: 'half-close-once',
-    title: 'half-closed once',
-    expects: 'kept',
-    inflict: atOnce(({ proxy }) => proxy.halfClose('server')),
-  },
-  {
-    id: 'kill-subscribers',
-    title: 'subscriber connections killed',
-    expects: 'kept',
-    async inflict({ server }) {
-      const at = machineNow()
-      await withClient(server, (client) => client.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))
-      return { at }
-    },
-  },
-  {
-    id: 'client-pause',
-    title: 'CLIENT PAUSE past the lease',
-    expects: 'lost',
-    async inflict({ server }, lease) {
-      const at = machineNow()
-      await withClient(server, (client) => client.call('CLIENT', 'PAUSE', Math.round(PAST * lease), 'ALL'))
-      return { at }
-    },
-  },
-  {
-    id: 'server-stopped',
-    title: 'server SIGSTOPped past the lease',
-    expects: 'lost',
-    async inflict({ server }, lease) {
-      const at = machineNow()
-      await server.pause()
-      await sleep(PAST * lease)
-      await server.resume()
-      return { at }
-    },
-  },
-  {
-    id: 'explicit',
-    title: 'explicit lease runs out',
-    expects: 'lost',
-    explicit: true,
-    inflict: atOnce(() => {}),
-  },
-  {
-    id: 'wall-forward',
-    title: 'wall clock set forward an hour',
-    expects: 'lost',
-    inflict: atOnce(({ holder }) => holder.order({ do: 'set-wall-clock', by: HOUR })),
-  },
-  {
-    id: 'wall-back',
-    title: 'wall clock set back an hour',
-    expects: 'kept',
-    inflict: atOnce(({ holder }) => holder.order({ do: 'set-wall-clock', by: -HOUR })),
-  },
-  {
-    id: 'wall-back-cut',
-    title: 'wall clock set back, connection cut',
-    expects: 'lost',
-    inflict: atOnce(({ holder, proxy }) => {
+  ),
+  fault(
+    'cut-once',
+    'connection cut once',
+    'kept',
+    {},
+    atOnce(({ proxy }) => proxy.cut()),
+  ),
+  fault(
+    'half-close-once',
+    'half-closed once',
+    'kept',
+    {},
+    atOnce(({ proxy }) => proxy.halfClose('server')),
+  ),
+  fault('kill-subscribers', 'subscriber connections killed', 'kept', {}, async ({ server }) => {
+    const at = machineNow()
+    await withClient(server, (client) => client.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))
+    return { at }
+  }),
+  fault('client-pause', 'CLIENT PAUSE past the lease', 'lost', {}, async ({ server }, lease) => {
+    const at = machineNow()
+    await withClient(server, (client) => client.call('CLIENT', 'PAUSE', Math.round(PAST * lease), 'ALL'))
+    return { at }
+  }),
+  fault('server-stopped', 'server SIGSTOPped past the lease', 'lost', {}, async ({ server }, lease) => {
+    const at = machineNow()
+    await server.pause()
+    await sleep(PAST * lease)
+    await server.resume()
+    return { at }
+  }),
+  fault(
+    'explicit',
+    'explicit lease runs out',
+    'lost',
+    { explicit: true },
+    atOnce(() => {}),
+  ),
+  fault(
+    'wall-forward',
+    'wall clock set forward an hour',
+    'lost',
+    {},
+    atOnce(({ holder }) => holder.order({ do: 'set-wall-clock', by: HOUR })),
+  ),
+  fault(
+    'wall-back',
+    'wall clock set back an hour',
+    'kept',
+    {},
+    atOnce(({ holder }) => holder.order({ do: 'set-wall-clock', by: -HOUR })),
+  ),
+  fault(
+    'wall-back-cut',
+    'wall clock set back, connection cut',
+    'lost',
+    { heal: reconnectable },
+    atOnce(({ holder, proxy }) => {
       holder.order({ do: 'set-wall-clock', by: -HOUR })
       proxy.breakOff()
     }),
-    heal: reconnectable,
-  },
-  {
-    id: 'blocked',
-    title: 'event loop blocked past the lease',
-    expects: 'paused',
-    async inflict({ holder }, lease) {
-      const at = machineNow()
-      holder.order({ do: 'block', ms: PAST * lease })
-      return { at }
-    },
-  },
-  {
-    id: 'stopped',
-    title: 'process SIGSTOPped past the lease',
-    expects: 'paused',
-    async inflict({ holder }, lease) {
-      const at = machineNow()
-      holder.signal('SIGSTOP')
-      await sleep(PAST * lease)
-      const ended = machineNow()
-      holder.signal('SIGCONT')
-      return { at, ended }
-    },
-  },
-  {
-    id: 'restart-empty',
-    title: 'server restarted empty',
-    expects: 'wiped',
-    async inflict({ server }) {
-      await server.restart({ keepData: false })
-      return { at: machineNow() }
-    },
-  },
+  ),
+  fault('blocked', 'event loop blocked past the lease', 'paused', {}, async ({ holder }, lease) => {
+    const at = machineNow()
+    holder.order({ do: 'block', ms: PAST * lease })
+    return { at }
+  }),
+  fault('stopped', 'process SIGSTOPped past the lease', 'paused', {}, async ({ holder }, lease) => {
+    const at = machineNow()
+    holder.signal('SIGSTOP')
+    await sleep(PAST * lease)
+    const ended = machineNow()
+    holder.signal('SIGCONT')
+    return { at, ended }
+  }),
+  fault('restart-empty', 'server restarted empty', 'wiped', {}, async ({ server }) => {
+    await server.restart({ keepData: false })
+    return { at: machineNow() }
+  }),
 ]

@@ -1,81 +1,66 @@
 import type { Case } from './matrix'
 import type { Kind } from './scene'
-import { another, gone, sleep, takenOver } from './steps'
+import { another, gone, rows, sleep, takenOver } from './steps'
 
 /** A single try gives up after a second without an answer, which a busy machine may need for its reconnect. */
 const PATIENCE = 5_000
 
 /** Acquisitions by one who holds nothing of this lock yet. */
 export function acquiring(kind: Kind): Case[] {
-  const acquire = { kind, script: `${kind}/acquire`, levels: 0 } as const
+  const acquire = rows({ kind, script: `${kind}/acquire`, levels: 0 })
   return [
-    { ...acquire, state: 'free', act: ({ lock }) => lock.lock(), levels: 1 },
-    { ...acquire, state: 'free, with a lease', act: ({ lock }) => lock.lock(20_000), levels: 1 },
-    { ...acquire, state: 'free, tried for a while', act: ({ lock }) => lock.tryLock(20_000), levels: 1 },
-    { ...acquire, state: 'free, as a hold', act: async ({ lock }) => (await lock.acquire()).isHeld },
-    { ...acquire, state: 'free, in withLock', act: ({ lock }) => lock.withLock(() => 'done') },
-    {
-      ...acquire,
-      state: 'held by another, tried for a while',
-      arrange: ({ rival }) => rival.lock(another),
-      act: ({ lock }) => lock.tryLock(PATIENCE),
-    },
-    {
-      ...acquire,
-      state: 'held by another and without expiry, tried for a while',
-      arrange: async ({ rival, setting, name }) => {
+    acquire('free', { act: ({ lock }) => lock.lock(), levels: 1 }),
+    acquire('free, with a lease', { act: ({ lock }) => lock.lock(20_000), levels: 1 }),
+    acquire('free, tried for a while', { act: ({ lock }) => lock.tryLock(20_000), levels: 1 }),
+    acquire('free, as a hold', { act: async ({ lock }) => (await lock.acquire()).isHeld }),
+    acquire('free, in withLock', { act: ({ lock }) => lock.withLock(() => 'done') }),
+    acquire(
+      'held by another, tried for a while',
+      { act: ({ lock }) => lock.tryLock(PATIENCE) },
+      ({ rival }) => rival.lock(another),
+    ),
+    acquire(
+      'held by another and without expiry, tried for a while',
+      { act: ({ lock }) => lock.tryLock(PATIENCE) },
+      async ({ rival, setting, name }) => {
         await rival.lock(another)
         await setting.admin.persist(name)
       },
-      act: ({ lock }) => lock.tryLock(PATIENCE),
-    },
-    {
-      ...acquire,
-      state: 'held by another, who releases it then',
-      arrange: ({ rival }) => rival.lock(another),
-      act: ({ lock }) => lock.lock(),
-      afterwards: ({ rival }) => rival.unlock(another),
-      levels: 1,
-    },
-    {
-      ...acquire,
-      state: 'held by another, whose lease runs out then',
-      messagesVary: true,
-      arrange: ({ rival }) => rival.lock({ ...another, leaseTime: 1_000 }),
-      act: ({ lock }) => lock.tryLock(10_000),
-      levels: 1,
-    },
-    {
-      ...acquire,
-      state: 'held by another, who is forced out then',
-      arrange: ({ rival }) => rival.lock(another),
-      act: ({ lock }) => lock.lock(),
-      afterwards: gone,
-      levels: 1,
-    },
-    {
-      ...acquire,
-      state: 'held by another, who has left before the copy',
-      arrange: ({ rival }) => rival.lock(another),
-      act: ({ lock }) => lock.tryLock(10_000),
-      meanwhile: ({ rival }) => rival.unlock(another),
-      waitsForIt: true,
-      levels: 1,
-    },
-    {
-      ...acquire,
-      state: 'held by another, others wait',
-      arrange: async (scene) => {
+    ),
+    acquire(
+      'held by another, who releases it then',
+      { act: ({ lock }) => lock.lock(), afterwards: ({ rival }) => rival.unlock(another), levels: 1 },
+      ({ rival }) => rival.lock(another),
+    ),
+    acquire(
+      'held by another, whose lease runs out then',
+      { messagesVary: true, act: ({ lock }) => lock.tryLock(10_000), levels: 1 },
+      ({ rival }) => rival.lock({ ...another, leaseTime: 1_000 }),
+    ),
+    acquire(
+      'held by another, who is forced out then',
+      { act: ({ lock }) => lock.lock(), afterwards: gone, levels: 1 },
+      ({ rival }) => rival.lock(another),
+    ),
+    acquire(
+      'held by another, who has left before the copy',
+      {
+        act: ({ lock }) => lock.tryLock(10_000),
+        meanwhile: ({ rival }) => rival.unlock(another),
+        waitsForIt: true,
+        levels: 1,
+      },
+      ({ rival }) => rival.lock(another),
+    ),
+    acquire(
+      'held by another, others wait',
+      { act: ({ lock }) => lock.lock(), afterwards: ({ rival }) => rival.unlock(another), levels: 1 },
+      async (scene) => {
         await scene.rival.lock(another)
         await scene.othersWait(scene.rival)
       },
-      act: ({ lock }) => lock.lock(),
-      afterwards: ({ rival }) => rival.unlock(another),
-      levels: 1,
-    },
-    {
-      ...acquire,
-      state: 'free, taken by force and by another meanwhile, tried for a while',
+    ),
+    acquire('free, taken by force and by another meanwhile, tried for a while', {
       act: ({ lock }) => lock.tryLock(PATIENCE),
       meanwhile: takenOver,
       unlike: {
@@ -87,10 +72,8 @@ export function acquiring(kind: Kind): Case[] {
           ttlAsked: { value: 30_000 - PATIENCE },
         },
       },
-    },
-    {
-      ...acquire,
-      state: 'free, ended by force meanwhile',
+    }),
+    acquire('free, ended by force meanwhile', {
       act: ({ lock }) => lock.lock(),
       meanwhile: gone,
       levels: 1,
@@ -98,10 +81,8 @@ export function acquiring(kind: Kind): Case[] {
         why: 'the copy takes the lock anew, and truly: the caller holds what it is reported it holds',
         outcome: { ...holding(kind, 30_000) },
       },
-    },
-    {
-      ...acquire,
-      state: 'free, with a lease that runs out meanwhile',
+    }),
+    acquire('free, with a lease that runs out meanwhile', {
       act: ({ lock }) => lock.lock(6_000),
       meanwhile: () => sleep(6_050),
       levels: 1,
@@ -109,7 +90,7 @@ export function acquiring(kind: Kind): Case[] {
         why: 'the copy takes the lock anew, for a lease that begins then',
         outcome: { ...holding(kind, 6_000) },
       },
-    },
+    }),
   ]
 }
 

@@ -3,7 +3,7 @@ import { holding } from './acquiring-cases'
 import type { Case } from './matrix'
 import { answerOf } from './observing'
 import type { Kind, Scene } from './scene'
-import { another, expire, gone, sleep, takenOver } from './steps'
+import { another, expire, gone, rows, sleep, takenOver } from './steps'
 
 const GIVER = { threadId: 50 }
 
@@ -30,66 +30,58 @@ export function handingOff(kind: Kind): Case[] {
     return await Promise.all(settled)
   }
   // A hold older than a cohort, 10 ms, is released with a message instead.
-  const handoff = { kind, script: 'lock/handoff', act, levels: 1, isSentInTime: true } as const
+  const handoff = rows({ kind, script: 'lock/handoff', act, levels: 1, isSentInTime: true })
   const plainly = ({ lock }: Scene) => lock.lock()
   return [
-    { ...handoff, state: 'one waits', arrange: (scene) => arrange(scene, plainly) },
-    {
-      ...handoff,
-      state: 'one waits, who wants a longer lease',
-      arrange: (scene) => arrange(scene, ({ lock }) => lock.lock(60_000)),
-    },
-    {
-      ...handoff,
-      state: 'one waits for a while',
-      arrange: (scene) => arrange(scene, ({ lock }) => lock.tryLock(20_000)),
-    },
-    {
-      ...handoff,
-      state: 'one waits, and others of this client behind',
-      arrange: (scene) => arrange(scene, plainly, 2),
-    },
-    {
-      ...handoff,
-      state: 'one waits, and others of another client come before the copy',
-      arrange: (scene) => arrange(scene, plainly),
-      meanwhile: (scene) => scene.othersWait(),
-    },
-    {
-      ...handoff,
-      state: 'one waits, ended by force meanwhile',
-      arrange: (scene) => arrange(scene, plainly),
-      meanwhile: gone,
-      unlike: {
-        why: 'the copy finds neither; the giver had handed it over, and the taker asks for itself and gets in',
-        outcome: holding(kind, 30_000),
-      },
-    },
-    {
-      ...handoff,
-      state: 'one waits, whose lease runs out meanwhile',
-      arrange: (scene) => arrange(scene, plainly),
-      meanwhile: expire,
-      unlike: {
-        why: 'the copy finds neither; the giver had handed it over, and the taker asks for itself and gets in',
-        outcome: holding(kind, 30_000),
-      },
-    },
-    {
-      ...handoff,
-      state: 'one waits for a while, taken by force and by another meanwhile',
-      arrange: (scene) => arrange(scene, ({ lock }) => lock.tryLock(5_000)),
-      meanwhile: takenOver,
-      levels: 0,
-      unlike: {
-        why: 'the copy finds another: the taker gets "not acquired", and is spared the loss of what it had',
-        outcome: {
-          answer: { value: [{ value: undefined }, { value: false }] },
-          lost: [],
-          ttl: 30_000 - 5_000,
-          ttlAsked: { value: 30_000 - 5_000 },
+    handoff('one waits', {}, (scene) => arrange(scene, plainly)),
+    handoff('one waits, who wants a longer lease', {}, (scene) =>
+      arrange(scene, ({ lock }) => lock.lock(60_000)),
+    ),
+    handoff('one waits for a while', {}, (scene) => arrange(scene, ({ lock }) => lock.tryLock(20_000))),
+    handoff('one waits, and others of this client behind', {}, (scene) => arrange(scene, plainly, 2)),
+    handoff(
+      'one waits, and others of another client come before the copy',
+      { meanwhile: (scene) => scene.othersWait() },
+      (scene) => arrange(scene, plainly),
+    ),
+    handoff(
+      'one waits, ended by force meanwhile',
+      {
+        meanwhile: gone,
+        unlike: {
+          why: 'the copy finds neither; the giver had handed it over, and the taker asks for itself and gets in',
+          outcome: holding(kind, 30_000),
         },
       },
-    },
+      (scene) => arrange(scene, plainly),
+    ),
+    handoff(
+      'one waits, whose lease runs out meanwhile',
+      {
+        meanwhile: expire,
+        unlike: {
+          why: 'the copy finds neither; the giver had handed it over, and the taker asks for itself and gets in',
+          outcome: holding(kind, 30_000),
+        },
+      },
+      (scene) => arrange(scene, plainly),
+    ),
+    handoff(
+      'one waits for a while, taken by force and by another meanwhile',
+      {
+        levels: 0,
+        meanwhile: takenOver,
+        unlike: {
+          why: 'the copy finds another: the taker gets "not acquired", and is spared the loss of what it had',
+          outcome: {
+            answer: { value: [{ value: undefined }, { value: false }] },
+            lost: [],
+            ttl: 30_000 - 5_000,
+            ttlAsked: { value: 30_000 - 5_000 },
+          },
+        },
+      },
+      (scene) => arrange(scene, ({ lock }) => lock.tryLock(5_000)),
+    ),
   ]
 }

@@ -1,6 +1,6 @@
 import type { Case } from './matrix'
 import type { FullKind, Kind } from './scene'
-import { another, CALLS, expire, gone, heldThen, othersWait, renewed, takenOver, times } from './steps'
+import { another, CALLS, expire, gone, heldThen, othersWait, renewed, rows, takenOver, times } from './steps'
 
 const NOTIFIED_NOW = {
   why: 'the copy finds the hold gone: the caller is notified now, and not at its next look',
@@ -15,137 +15,77 @@ const ECHO = {
 const ENDS = { 'gone by force': gone, 'taken over by another': takenOver, expired: expire } as const
 
 export function reentering(kind: Exclude<Kind, 'fair-lock'>): Case[] {
-  const reenter = { kind, script: `${kind}/reenter`, act: CALLS.reenter } as const
+  const reenter = rows({ kind, script: `${kind}/reenter`, act: CALLS.reenter })
   return [
     ...[1, 3].map(
-      (levels): Case => ({
-        ...reenter,
-        state: `held ${levels}×`,
-        arrange: ({ lock }) => times(levels, () => lock.lock()),
-        levels: levels + 1,
-      }),
+      (levels): Case =>
+        reenter(`held ${levels}×`, { levels: levels + 1 }, ({ lock }) => times(levels, () => lock.lock())),
     ),
-    {
-      ...reenter,
-      state: 'held, with a longer lease',
-      arrange: ({ lock }) => lock.lock(20_000),
-      act: ({ lock }) => lock.tryLock(20_000, 60_000),
-      levels: 2,
-    },
-    {
-      ...reenter,
-      state: 'held, with a shorter lease',
-      arrange: ({ lock }) => lock.lock(60_000),
-      act: ({ lock }) => lock.lock(20_000),
-      levels: 2,
-    },
-    {
-      ...reenter,
-      state: 'held, after a partial release',
-      arrange: async ({ lock }) => {
+    reenter(
+      'held, with a longer lease',
+      { act: ({ lock }) => lock.tryLock(20_000, 60_000), levels: 2 },
+      ({ lock }) => lock.lock(20_000),
+    ),
+    reenter('held, with a shorter lease', { act: ({ lock }) => lock.lock(20_000), levels: 2 }, ({ lock }) =>
+      lock.lock(60_000),
+    ),
+    reenter(
+      'held, after a partial release',
+      { act: ({ lock }) => lock.lock(60_000), levels: 2 },
+      async ({ lock }) => {
         await lock.lock(20_000)
         await lock.lock(60_000)
         await lock.unlock()
       },
-      act: ({ lock }) => lock.lock(60_000),
-      levels: 2,
-    },
-    {
-      ...reenter,
-      state: 'held, others wait',
-      arrange: heldThen(othersWait),
-      levels: 2,
-    },
+    ),
+    reenter('held, others wait', { levels: 2 }, heldThen(othersWait)),
     ...Object.entries(ENDS).flatMap(([state, end]): Case[] => [
-      {
-        ...reenter,
-        state,
-        arrange: heldThen(end),
-        levels: 1,
-      },
-      {
-        ...reenter,
-        state: `held, ${state} meanwhile`,
-        arrange: ({ lock }) => lock.lock(),
-        meanwhile: end,
-        levels: 1,
-        unlike: NOTIFIED_NOW,
-      },
+      reenter(state, { levels: 1 }, heldThen(end)),
+      reenter(`held, ${state} meanwhile`, { meanwhile: end, levels: 1, unlike: NOTIFIED_NOW }, ({ lock }) =>
+        lock.lock(),
+      ),
     ]),
   ]
 }
 
 export function releasing(kind: FullKind | 'fair-lock'): Case[] {
-  const release = { kind, script: `${kind}/release`, act: CALLS.release } as const
+  const release = rows({ kind, script: `${kind}/release`, act: CALLS.release })
   return [
-    {
-      ...release,
-      state: 'held once',
-      arrange: ({ lock }) => lock.lock(),
-      // One more than there is: it must be notified.
-      levels: 1,
-    },
-    {
-      ...release,
-      state: 'held 3×',
-      arrange: ({ lock }) => times(3, () => lock.lock()),
-      levels: 2,
-    },
-    {
-      ...release,
-      state: 'held 2×, the outer level with a shorter lease',
-      arrange: async ({ lock }) => {
-        await lock.lock(20_000)
-        await lock.lock(60_000)
+    release(
+      'held once',
+      {
+        // One more than there is: it must be notified.
+        levels: 1,
       },
-      levels: 1,
-    },
-    {
-      ...release,
-      state: 'held once, others wait',
-      arrange: heldThen(othersWait),
-      afterwards: (scene) => scene.letIn(true),
-      levels: 0,
-    },
-    {
-      ...release,
-      state: 'held once, others of this client wait',
-      arrange: heldThen((scene) => scene.othersWait(scene.ownRival)),
-      afterwards: (scene) => scene.letIn(true),
-      levels: 0,
-    },
-    {
-      ...release,
-      state: 'held once, the next is in before the copy',
-      arrange: ({ lock }) => lock.lock(),
-      meanwhile: ({ rival }) => rival.lock(another),
-      levels: 0,
-    },
+      ({ lock }) => lock.lock(),
+    ),
+    release('held 3×', { levels: 2 }, ({ lock }) => times(3, () => lock.lock())),
+    release('held 2×, the outer level with a shorter lease', { levels: 1 }, async ({ lock }) => {
+      await lock.lock(20_000)
+      await lock.lock(60_000)
+    }),
+    release('held once, others wait', { afterwards: (scene) => scene.letIn(true) }, heldThen(othersWait)),
+    release(
+      'held once, others of this client wait',
+      { afterwards: (scene) => scene.letIn(true) },
+      heldThen((scene) => scene.othersWait(scene.ownRival)),
+    ),
+    release(
+      'held once, the next is in before the copy',
+      { meanwhile: ({ rival }) => rival.lock(another) },
+      ({ lock }) => lock.lock(),
+    ),
     ...Object.entries(ENDS).flatMap(([state, end]): Case[] => [
-      {
-        ...release,
-        state,
-        arrange: heldThen(end),
-        levels: 0,
-        unlike: ECHO,
-      },
-      {
-        ...release,
-        state: `held 2×, ${state}`,
-        arrange: async (scene) => {
-          await times(2, () => scene.lock.lock())
-          await end(scene)
-        },
-        levels: 1,
-      },
-      {
-        ...release,
-        state: `held 2×, ${state} meanwhile`,
-        arrange: ({ lock }) => times(2, () => lock.lock()),
-        meanwhile: end,
-        levels: 1,
-        unlike: NOTIFIED_NOW,
-      },
+      release(state, { unlike: ECHO }, heldThen(end)),
+      release(`held 2×, ${state}`, { levels: 1 }, async (scene) => {
+        await times(2, () => scene.lock.lock())
+        await end(scene)
+      }),
+      release(
+        `held 2×, ${state} meanwhile`,
+        { meanwhile: end, levels: 1, unlike: NOTIFIED_NOW },
+        ({ lock }) => times(2, () => lock.lock()),
+      ),
     ]),
   ]
 }
@@ -153,37 +93,15 @@ export function releasing(kind: FullKind | 'fair-lock'): Case[] {
 export function renewing(kind: Kind): Case[] {
   // A write hold is renewed as a plain lock's.
   const script = kind === 'read-lock' ? 'read-lock/renew' : 'lock/renew'
-  const renew = { kind, script, lockWatchdogTimeout: 9_000, act: renewed } as const
+  const renew = rows({ kind, script, lockWatchdogTimeout: 9_000, act: renewed })
   return [
     ...[1, 3].map(
-      (levels): Case => ({
-        ...renew,
-        state: `held ${levels}×`,
-        arrange: ({ lock }) => times(levels, () => lock.lock()),
-        levels,
-      }),
+      (levels): Case => renew(`held ${levels}×`, { levels }, ({ lock }) => times(levels, () => lock.lock())),
     ),
-    {
-      ...renew,
-      state: 'held, others wait',
-      arrange: heldThen(othersWait),
-      levels: 1,
-    },
+    renew('held, others wait', { levels: 1 }, heldThen(othersWait)),
     ...Object.entries(ENDS).flatMap(([state, end]): Case[] => [
-      {
-        ...renew,
-        state,
-        arrange: heldThen(end),
-        act: (scene) => scene.reported(),
-        levels: 1,
-      },
-      {
-        ...renew,
-        state: `held, ${state} meanwhile`,
-        arrange: ({ lock }) => lock.lock(),
-        meanwhile: end,
-        levels: 1,
-      },
+      renew(state, { act: (scene) => scene.reported(), levels: 1 }, heldThen(end)),
+      renew(`held, ${state} meanwhile`, { meanwhile: end, levels: 1 }, ({ lock }) => lock.lock()),
     ]),
   ]
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LossyLink } from './lossy-link'
+import type { Case } from './matrix'
 import { isWhole, type Scene } from './scene'
 
 export { setTimeout as sleep } from 'node:timers/promises'
@@ -53,3 +54,12 @@ export const heldThen = (next: (scene: Scene) => Promise<unknown>) => async (sce
 }
 
 export const othersWait = (scene: Scene) => scene.othersWait()
+
+/** What the cases of a script share, without what each says for itself. */
+type Shared = Partial<Case> & Pick<Case, 'kind' | 'script'>
+
+/** Makes the cases of a script: their state, what differs, and what comes before. No level is held in the end unless they say so. */
+export const rows =
+  (shared: Shared) =>
+  (state: string, more: Partial<Case> = {}, arrange?: Case['arrange']): Case =>
+    ({ levels: 0, ...shared, state, ...more, ...(arrange && { arrange }) }) as Case

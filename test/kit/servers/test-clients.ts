@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
+import { closedAfterEach } from '../closing'
 
 const opened: (Redis | Cluster)[] = []
 
-/** A client of a test, closed by closeClients(). */
+/** A client of a test, closed after it. */
 export function connectTo(url: string, options: Omit<RedisOptions, 'replyMapping'> = {}): Redis {
   return track(new Redis(url, options))
 }
@@ -15,9 +16,9 @@ export function track<T extends Redis | Cluster>(client: T): T {
   return client
 }
 
-export function closeClients(): void {
+closedAfterEach('client', () => {
   for (const client of opened.splice(0)) client.disconnect()
-}
+})
 
 /** Whether the promise is still pending after a moment in which a healthy server would long have answered. */
 export async function staysSilent(promise: Promise<unknown>): Promise<boolean> {

@@ -3,32 +3,24 @@ import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import { createRedisson, uniqueName } from '../clients'
 import {
+  freshCluster,
+  freshServer,
   inContainersWherePossible,
   type SentinelSetup,
-  type Standalone,
   sameAddress,
   sharedCluster,
   sharedSentinel,
   sharedStandalone,
-  startCluster,
   startStandalone,
   waitUntil,
 } from '../servers/index'
-import { closeClients, connectTo, rejects, staysSilent, track } from '../servers/test-clients'
+import { connectTo, rejects, staysSilent, track } from '../servers/test-clients'
 
 // The one file of `npm test` whose servers run in containers, wherever an engine answers.
 describe('Servers of the kit', () => {
   inContainersWherePossible()
 
   describe('A standalone server', () => {
-    let server: Standalone | undefined
-
-    afterEach(async () => {
-      closeClients()
-      await server?.stop()
-      server = undefined
-    })
-
     it('One standalone server serves all tests that ask for it', async () => {
       const [first, second] = await Promise.all([sharedStandalone(), sharedStandalone()])
       expect(first).to.equal(second)
@@ -36,7 +28,7 @@ describe('Servers of the kit', () => {
     })
 
     it('A standalone server asks for its password, and its url carries it', async () => {
-      server = await startStandalone({
+      const server = await freshServer({
         requirepass: 'p@ss word',
         config: ['user alice on >secret ~* &* +@all'],
       })
@@ -47,7 +39,7 @@ describe('Servers of the kit', () => {
     })
 
     it('A standalone server keeps what its log has over a restart, and forgets it on request', async () => {
-      server = await startStandalone({ appendonly: true })
+      const server = await freshServer({ appendonly: true })
       const client = connectTo(server.url)
       await client.set('key', 'value')
       await server.restart({ keepData: true })
@@ -57,7 +49,7 @@ describe('Servers of the kit', () => {
     })
 
     it('A standalone server is silent while paused and answers afterwards', async () => {
-      server = await startStandalone()
+      const server = await freshServer()
       const client = connectTo(server.url)
       await client.ping()
       await server.pause()
@@ -80,8 +72,6 @@ describe('Servers of the kit', () => {
       setup = await sharedSentinel()
     })
 
-    afterEach(closeClients)
-
     it('A Sentinel setup moves the primary on failover, and its clients follow', async () => {
       const before = await setup.primary()
       const client = track(new Redis({ sentinels: [...setup.sentinels], name: setup.name }))
@@ -103,8 +93,6 @@ describe('Servers of the kit', () => {
   })
 
   describe('A cluster', () => {
-    afterEach(closeClients)
-
     it('A cluster answers for every shard, and moves a slot with its keys while it serves', async () => {
       const setup = await sharedCluster()
       const cluster = track(new Cluster([...setup.nodes]))
@@ -124,19 +112,15 @@ describe('Servers of the kit', () => {
     })
 
     it('A cluster hands a shard to its replica, whether or not the primary lives', async () => {
-      const setup = await startCluster({ replicas: 1 })
-      try {
-        expect(await setup.ownerOf(0)).to.equal(setup.nodes[0])
-        await setup.failover(0)
-        expect(await setup.ownerOf(0)).to.equal(setup.nodes[3])
-        const last = calculateSlot('a')
-        const shard = setup.nodes.indexOf(await setup.ownerOf(last))
-        await setup.nodes[shard]!.kill()
-        await setup.failover(shard)
-        expect(await setup.ownerOf(last)).to.equal(setup.nodes[3 + shard])
-      } finally {
-        await setup.stop()
-      }
+      const setup = await freshCluster({ replicas: 1 })
+      expect(await setup.ownerOf(0)).to.equal(setup.nodes[0])
+      await setup.failover(0)
+      expect(await setup.ownerOf(0)).to.equal(setup.nodes[3])
+      const last = calculateSlot('a')
+      const shard = setup.nodes.indexOf(await setup.ownerOf(last))
+      await setup.nodes[shard]!.kill()
+      await setup.failover(shard)
+      expect(await setup.ownerOf(last)).to.equal(setup.nodes[3 + shard])
     })
   })
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { ownServer, startProxy, type TcpProxy, waitUntil } from '../servers/index'
-import { closeClients, connectTo, rejects, staysSilent } from '../servers/test-clients'
+import { openProxy } from '../proxies'
+import { ownServer, type TcpProxy, waitUntil } from '../servers/index'
+import { connectTo, rejects, staysSilent } from '../servers/test-clients'
 
 describe('A proxy', () => {
   const server = ownServer()
@@ -10,16 +11,11 @@ describe('A proxy', () => {
   let direct: Redis
 
   beforeEach(async () => {
-    proxy = await startProxy(server)
+    proxy = await openProxy(server)
     client = connectTo(proxy.url, { maxRetriesPerRequest: 0, retryStrategy: () => 20 })
     direct = connectTo(server.url)
     await direct.flushall()
     await client.ping()
-  })
-
-  afterEach(async () => {
-    closeClients()
-    await proxy.stop()
   })
 
   it('A proxy passes commands and replies of any size on unchanged', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import type { LockHold, Permit, Redisson, RLock } from '../../../src/index'
+import type { LockHold, Permit, Redisson, RedissonOptions } from '../../../src/index'
 import { suffixed } from '../../../src/scripts/key-names'
 import { createRedisson, timed, uniqueName } from '../../kit/clients'
 import { eventsOf, stillPending } from '../../kit/observing'
@@ -10,6 +10,7 @@ import {
   type ClusterSetup,
   freshCluster,
   freshSentinel,
+  type RedisNode,
   type SentinelSetup,
   skipInContainers,
   type TcpProxy,
@@ -17,28 +18,13 @@ import {
   withClient,
 } from '../../kit/servers/index'
 import { asleep } from '../../kit/sleepers'
+import { contending, KINDS } from './kinds'
 
 // Detection, election and reconnecting, on a busy machine.
 const FAILED_OVER = 20_000
 /** Much sooner than a waiter of a semaphore looks again without a message. */
 const WOKEN_WITHIN = 8_000
 const PATIENT = { unavailableAfter: 30_000 }
-
-const KINDS: Record<string, (redisson: Redisson, name: string) => Pick<RLock, 'acquire'>> = {
-  'a lock': (redisson, name) => redisson.getLock(name),
-  'a fair lock': (redisson, name) => redisson.getFairLock(name),
-  'a fenced lock': (redisson, name) => redisson.getFencedLock(name),
-  'a non-reentrant lock': (redisson, name) => redisson.getNonReentrantLock(name),
-  'a spin lock': (redisson, name) => redisson.getSpinLock(name),
-  'a token lock': (redisson, name) => redisson.getTokenLock(name),
-  'a read lock': (redisson, name) => redisson.getReadWriteLock(name).readLock(),
-  'a write lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
-}
-/** What a contender of each kind asks for: a reader would be let in beside a reader. */
-const contending: typeof KINDS = {
-  ...KINDS,
-  'a read lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
-}
 
 /** All that must hold for a hold whose primary was killed right after it was granted. */
 async function outlives(hold: LockHold, waiting: Promise<LockHold>, lost: readonly unknown[], now: Address) {
@@ -127,6 +113,36 @@ async function whoKnows({ nodes }: SentinelSetup, key: string): Promise<string> 
   return (await Promise.all(views)).join('; ')
 }
 
+/** Kills the primary of every kind's hold right after they were granted; `failedOver` resolves with the new primary. */
+async function everyHoldOutlives(
+  redis: RedissonOptions['redis'],
+  newName: (prefix?: string) => string,
+  primary: RedisNode,
+  failedOver: () => Promise<Address>,
+): Promise<void> {
+  const holder = await createRedisson({ redis, lockWatchdogTimeout: 9_600 }, PATIENT)
+  const other = await createRedisson({ redis }, PATIENT)
+  const lost: unknown[] = eventsOf(holder, 'lockLost')
+  holder.on('permitLost', (event) => lost.push(event))
+  const kinds = Object.keys(KINDS)
+  const names = new Map(kinds.map((kind, index) => [kind, newName(`${index}`)]))
+  const synchronizers = new Synchronizers(holder, other, {
+    semaphore: newName('semaphore'),
+    permit: newName('permits'),
+    latch: newName('latch'),
+  })
+  const holds = await Promise.all(kinds.map((kind) => KINDS[kind]!(holder, names.get(kind)!).acquire()))
+  await synchronizers.take()
+  await primary.kill()
+  synchronizers.contend()
+  const waiting = kinds.map((kind) => contending[kind]!(other, names.get(kind)!).acquire())
+  const now = await failedOver()
+  await Promise.all([
+    synchronizers.outlive(now),
+    ...holds.map((hold, index) => outlives(hold, waiting[index]!, lost, now)),
+  ])
+}
+
 describe('behind sentinels, a primary killed', () => {
   let setup: SentinelSetup
   let proxies: TcpProxy[] = []
@@ -136,31 +152,12 @@ describe('behind sentinels, a primary killed', () => {
   })
 
   it('A failover after an acknowledged acquisition keeps every lock, permit and latch (D4)', async () => {
-    const lockWatchdogTimeout = 9_600
-    const holder = await createRedisson({ redis: through(setup), lockWatchdogTimeout }, PATIENT)
-    const other = await createRedisson({ redis: through(setup) }, PATIENT)
-    const lost: unknown[] = eventsOf(holder, 'lockLost')
-    const kinds = Object.keys(KINDS)
-    const names = new Map(kinds.map((kind) => [kind, uniqueName()]))
-    const synchronizers = new Synchronizers(holder, other, {
-      semaphore: uniqueName('semaphore'),
-      permit: uniqueName('permits'),
-      latch: uniqueName('latch'),
-    })
-    holder.on('permitLost', (event) => lost.push(event))
     const old = await setup.primary()
     const node = setup.nodes.find(({ port }) => port === old.port)!
-    const holds = await Promise.all(kinds.map((kind) => KINDS[kind]!(holder, names.get(kind)!).acquire()))
-    await synchronizers.take()
-    await node.kill()
-    synchronizers.contend()
-    const waiting = kinds.map((kind) => contending[kind]!(other, names.get(kind)!).acquire())
-    await setup.waitForNewPrimary(old)
-    const now = await setup.primary()
-    await Promise.all([
-      synchronizers.outlive(now),
-      ...holds.map((hold, index) => outlives(hold, waiting[index]!, lost, now)),
-    ])
+    await everyHoldOutlives(through(setup), uniqueName, node, async () => {
+      await setup.waitForNewPrimary(old)
+      return await setup.primary()
+    })
   })
 
   it('A failover before an acknowledgement grants an acquisition once, or not at all (D4)', async function () {
@@ -216,35 +213,18 @@ describe('In a cluster with replicas, a primary', () => {
   const nodes = () => ({ nodes: cluster.nodes.map(({ host, port }) => ({ host, port })) })
 
   it('A node killed after an acknowledged acquisition loses no lock, permit or latch (D4)', async () => {
-    const lockWatchdogTimeout = 9_600
-    const holder = await createRedisson({ redis: nodes(), lockWatchdogTimeout }, PATIENT)
-    const other = await createRedisson({ redis: nodes() }, PATIENT)
-    const lost: unknown[] = eventsOf(holder, 'lockLost')
-    const kinds = Object.keys(KINDS)
     const tag = uniqueName()
-    const names = new Map(kinds.map((kind, index) => [kind, `{${tag}}${index}`]))
-    const synchronizers = new Synchronizers(holder, other, {
-      semaphore: `{${tag}}semaphore`,
-      permit: `{${tag}}permits`,
-      latch: tag,
-    })
-    holder.on('permitLost', (event) => lost.push(event))
-    const old = await cluster.ownerOf(calculateSlot(tag))
-    const holds = await Promise.all(kinds.map((kind) => KINDS[kind]!(holder, names.get(kind)!).acquire()))
-    await synchronizers.take()
-    await old.kill()
-    synchronizers.contend()
-    const waiting = kinds.map((kind) => contending[kind]!(other, names.get(kind)!).acquire())
-    await waitUntil(
-      'a replica has taken over',
-      async () => (await cluster.ownerOf(calculateSlot(tag))) !== old,
-      FAILED_OVER,
+    const owner = () => cluster.ownerOf(calculateSlot(tag))
+    const old = await owner()
+    await everyHoldOutlives(
+      nodes(),
+      (prefix) => `{${tag}}${prefix}`,
+      old,
+      async () => {
+        await waitUntil('a replica has taken over', async () => (await owner()) !== old, FAILED_OVER)
+        return await owner()
+      },
     )
-    const now = await cluster.ownerOf(calculateSlot(tag))
-    await Promise.all([
-      synchronizers.outlive(now),
-      ...holds.map((hold, index) => outlives(hold, waiting[index]!, lost, now)),
-    ])
   })
 
   // It refuses WAIT then, and the script before it says where the slot is now.

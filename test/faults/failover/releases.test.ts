@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Redisson, RLock } from '../../../src/index'
+import type { Redisson } from '../../../src/index'
 import { createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { internalsOf } from '../../kit/internals'
 import {
@@ -20,31 +20,13 @@ import {
   waitUntil,
   withClient,
 } from '../../kit/servers/index'
+import { contending, KINDS } from './kinds'
 
 const PATIENT = { unavailableAfter: 30_000 }
 /** Of the released locks. A new primary that has them still would keep them for as long. */
 const LEASE = 60_000
 /** Detection, election and reconnecting, on a busy machine. */
 const FAILED_OVER = 20_000
-
-type Acquiring = Pick<RLock, 'acquire'>
-type LockOf = (redisson: Redisson, name: string) => Acquiring
-
-const KINDS: Record<string, LockOf> = {
-  lock: (redisson, name) => redisson.getLock(name),
-  'fair lock': (redisson, name) => redisson.getFairLock(name),
-  'fenced lock': (redisson, name) => redisson.getFencedLock(name),
-  'non-reentrant lock': (redisson, name) => redisson.getNonReentrantLock(name),
-  'spin lock': (redisson, name) => redisson.getSpinLock(name),
-  'token lock': (redisson, name) => redisson.getTokenLock(name),
-  'read lock': (redisson, name) => redisson.getReadWriteLock(name).readLock(),
-  'write lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
-}
-/** A reader would be let in beside a reader. */
-const contending: typeof KINDS = {
-  ...KINDS,
-  'read lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
-}
 
 /** Acquires locks of all kinds; calls `cutOff`, after which no replica learns of anything; and releases the locks. */
 async function releaseUnseen(releasing: Redisson, other: Redisson, tag: string, cutOff: () => void) {
@@ -64,7 +46,7 @@ async function releaseUnseen(releasing: Redisson, other: Redisson, tag: string, 
     const names = [...Object.keys(KINDS), 'handed off']
     await Promise.all(
       names.map(async (kind) => {
-        const hold = await (contending[kind] ?? KINDS.lock!)(other, `${kind}${tag}`).acquire()
+        const hold = await (contending[kind] ?? KINDS['a lock']!)(other, `${kind}${tag}`).acquire()
         await hold.unlock()
       }),
     )

@@ -27,11 +27,15 @@ export function rowsOf(result: Result, bounds: Bounds): Row[] {
   return result.part === 'waiters' ? waitersRows(result, bounds) : heldRows(result, bounds)
 }
 
+function row(what: string, figure: string, bound?: string, kept?: boolean): Row {
+  return { what, figure, ...(bound !== undefined && { bound }), ...(kept !== undefined && { kept }) }
+}
+
 function cyclesRows(result: CyclesResult, bounds: Bounds): Row[] {
   const { work, count, of } = result
   return [
-    { what: `cycles over distinct names of ${of}`, figure: `${count} in ${seconds(work.seconds)}` },
-    { what: 'processor, share of one core', figure: percent(work.cpu) },
+    row(`cycles over distinct names of ${of}`, `${count} in ${seconds(work.seconds)}`),
+    row('processor, share of one core', percent(work.cpu)),
     ...remainsRows(result.before, result.after, bounds),
   ]
 }
@@ -41,27 +45,24 @@ function waitersRows(result: WaitersResult, bounds: Bounds): Row[] {
   // Besides the PINGs that look after the subscription, two a client at most in that time.
   const commands = 4
   return [
-    { what: 'waiters on one lock', figure: `${count}` },
-    { what: 'event loop while they join', figure: delays(joining) },
+    row('waiters on one lock', `${count}`),
+    row('event loop while they join', delays(joining)),
     must('channels subscribed while they wait', waiting.server.channels, 1),
     must('connections while they wait', waiting.server.connections, result.before.server.connections),
-    {
-      what: `commands in ${seconds(waiting.seconds)} while they wait`,
-      figure: `${waiting.commands}`,
-      bound: `at most ${commands}`,
-      kept: waiting.commands <= commands,
-    },
+    row(
+      `commands in ${seconds(waiting.seconds)} while they wait`,
+      `${waiting.commands}`,
+      `at most ${commands}`,
+      waiting.commands <= commands,
+    ),
     must('listeners more while they wait', result.listenersWhileWaiting - result.before.listeners, 1),
-    {
-      what: 'acquired, timed out, aborted',
-      figure: `${acquired}, ${timedOut}, ${aborted}`,
-      bound: 'all of them',
-      kept: acquired + timedOut + aborted === count && aborted > 0 && timedOut > 0,
-    },
-    {
-      what: 'serving them one after the other',
-      figure: `${seconds(serving.seconds)}; event loop ${delays(serving)}`,
-    },
+    row(
+      'acquired, timed out, aborted',
+      `${acquired}, ${timedOut}, ${aborted}`,
+      'all of them',
+      acquired + timedOut + aborted === count && aborted > 0 && timedOut > 0,
+    ),
+    row('serving them one after the other', `${seconds(serving.seconds)}; event loop ${delays(serving)}`),
     ...remainsRows(result.before, result.after, bounds),
   ]
 }
@@ -70,42 +71,33 @@ function heldRows(result: HeldResult, bounds: Bounds): Row[] {
   const { count, leases, lease, acquiring, renewing, catchingUp, releasing, server } = result
   const keys = result.kind === 'read' ? 2 * count : count
   return [
-    { what: `held (${result.kind})`, figure: `${count}` },
+    row(`held (${result.kind})`, `${count}`),
     ...stallRows('acquiring', acquiring, bounds),
-    {
-      what: 'renewed',
-      figure: `${seconds(renewing.seconds)}, ${leases} leases of ${lease / 1_000} s`,
-    },
+    row('renewed', `${seconds(renewing.seconds)}, ${leases} leases of ${lease / 1_000} s`),
     ...renewingRows('while renewing', renewing, bounds),
     ...renewingRows('when all are due at once', catchingUp, bounds),
-    { what: 'processor while renewing, share of one core', figure: percent(renewing.cpu) },
+    row('processor while renewing, share of one core', percent(renewing.cpu)),
     must('lost', result.lost, 0),
     must('renewals that failed or were overdue', result.renewalsFailed, 0),
     must('still held at the end', result.stillHeld, count),
-    {
-      what: 'keys in Redis at the end',
-      figure: `${server.keys}`,
-      bound: `${keys}`,
-      kept: server.keys === keys,
-    },
-    {
-      what: 'least left of a lease at the end',
-      figure: `${server.leastLeft} ms`,
-      bound: `over ${Math.round(lease / 2)} ms`,
-      kept: server.leastLeft > lease / 2,
-    },
-    {
-      what: 'renewals, scripts, locks in each',
-      figure: `${server.renewals}, ${server.scripts}, ${(server.renewals / server.scripts).toFixed(0)}`,
-    },
-    {
-      what: 'time of such a script in the server',
-      figure:
-        `${server.scriptTime.toFixed(2)} ms` +
+    row('keys in Redis at the end', `${server.keys}`, `${keys}`, server.keys === keys),
+    row(
+      'least left of a lease at the end',
+      `${server.leastLeft} ms`,
+      `over ${Math.round(lease / 2)} ms`,
+      server.leastLeft > lease / 2,
+    ),
+    row(
+      'renewals, scripts, locks in each',
+      `${server.renewals}, ${server.scripts}, ${(server.renewals / server.scripts).toFixed(0)}`,
+    ),
+    row(
+      'time of such a script in the server',
+      `${server.scriptTime.toFixed(2)} ms` +
         (server.scriptTimeP999 === undefined ? '' : `, p99.9 ${server.scriptTimeP999.toFixed(2)} ms`),
-    },
-    { what: 'processor of the server, share of one core', figure: percent(server.cpu) },
-    { what: 'heap for a held lock', figure: `${result.bytesAHold.toFixed(0)} bytes` },
+    ),
+    row('processor of the server, share of one core', percent(server.cpu)),
+    row('heap for a held lock', `${result.bytesAHold.toFixed(0)} bytes`),
     ...stallRows('releasing', releasing, bounds),
     ...remainsRows(result.before, result.after, bounds),
   ]
@@ -113,12 +105,12 @@ function heldRows(result: HeldResult, bounds: Bounds): Row[] {
 
 function renewingRows(when: string, phase: Phase, { renewingDelay, renewingTurn }: Bounds): Row[] {
   return [
-    {
-      what: `event loop ${when}`,
-      figure: delays(phase),
-      bound: `p99.9 under ${renewingDelay} ms`,
-      kept: phase.delay.p999 < renewingDelay,
-    },
+    row(
+      `event loop ${when}`,
+      delays(phase),
+      `p99.9 under ${renewingDelay} ms`,
+      phase.delay.p999 < renewingDelay,
+    ),
     {
       what: 'processor time of its turns',
       figure: turnsOf(phase),
@@ -132,30 +124,27 @@ function renewingRows(when: string, phase: Phase, { renewingDelay, renewingTurn 
 
 function stallRows(what: string, phase: Phase, { longestStall }: Bounds): Row[] {
   return [
-    {
-      what: `${what}, 500 at a time`,
-      figure: `${seconds(phase.seconds)}; event loop ${delays(phase)}`,
-      bound: `never over ${longestStall} ms`,
-      kept: phase.delay.max < longestStall,
-    },
+    row(
+      `${what}, 500 at a time`,
+      `${seconds(phase.seconds)}; event loop ${delays(phase)}`,
+      `never over ${longestStall} ms`,
+      phase.delay.max < longestStall,
+    ),
   ]
 }
 
 function remainsRows(before: Footprint, after: Footprint, { heapGrowth }: Bounds): Row[] {
   const grown = after.heapUsed - before.heapUsed
   return [
-    {
-      what: 'heap before, after',
-      figure: `${kilobytes(before.heapUsed)}, ${kilobytes(after.heapUsed)} (${grown < 0 ? '' : '+'}${kilobytes(grown)})`,
-      bound: `at most ${kilobytes(heapGrowth)} more`,
-      kept: grown <= heapGrowth,
-    },
-    { what: 'of which by space', figure: spaces(before, after) },
-    {
-      what: 'external memory before, after',
-      figure: `${kilobytes(before.external)}, ${kilobytes(after.external)}`,
-    },
-    { what: 'resident memory before, after', figure: `${kilobytes(before.rss)}, ${kilobytes(after.rss)}` },
+    row(
+      'heap before, after',
+      `${kilobytes(before.heapUsed)}, ${kilobytes(after.heapUsed)} (${grown < 0 ? '' : '+'}${kilobytes(grown)})`,
+      `at most ${kilobytes(heapGrowth)} more`,
+      grown <= heapGrowth,
+    ),
+    row('of which by space', spaces(before, after)),
+    row('external memory before, after', `${kilobytes(before.external)}, ${kilobytes(after.external)}`),
+    row('resident memory before, after', `${kilobytes(before.rss)}, ${kilobytes(after.rss)}`),
     must('active handles', list(after.handles), list(before.handles)),
     must('listeners', after.listeners, before.listeners),
     must('left in the tables of the client', list(after.left), 'nothing'),

@@ -2,13 +2,12 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
-import { clientAndRedis, lock, redis, redisAndName, redisson } from '../kit/each-test'
+import { clientAndRedis, lock, redis, redisson } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('the leases of nested levels', () => {
   clientAndRedis()
-  redisAndName()
 
   it('An inner lease never shortens what an outer level still needs (guarantee 6)', async () => {
     await redisson.run(async () => {

@@ -35,7 +35,8 @@ describe('A name that moves to another server while its old one lives on', () =>
       return (channels as string[]).length >= 6
     })
 
-  it('A subscriber follows the commands to it, and every waiter is notified (guarantee 2)', async () => {
+  /** Callers that wait at the old server, whose name leads to the next one now; `open` lets them in there. */
+  async function callersThatMove() {
     const names = nameEach()
     await closeEach(await createRedisson({ redis: old.url }), names)
     const open = await closeEach(await createRedisson({ redis: next.url }), names)
@@ -44,6 +45,11 @@ describe('A name that moves to another server while its old one lives on', () =>
     const entering = enterEach(client, names)
     await isSubscribed(old)
     proxy.pointTo(next)
+    return { open, client, entering }
+  }
+
+  it('A subscriber follows the commands to it, and every waiter is notified (guarantee 2)', async () => {
+    const { open, client, entering } = await callersThatMove()
     await kill('normal')
     await waitUntil('its commands have moved', async () => (await connections(next, client)) > 0)
     await open()
@@ -51,14 +57,7 @@ describe('A name that moves to another server while its old one lives on', () =>
   })
 
   it('Commands that follow a subscriber wake every waiter (guarantee 2)', async () => {
-    const names = nameEach()
-    await closeEach(await createRedisson({ redis: old.url }), names)
-    const open = await closeEach(await createRedisson({ redis: next.url }), names)
-    const proxy = await openProxy(old)
-    const client = await createRedisson({ redis: proxy.url })
-    const entering = enterEach(client, names)
-    await isSubscribed(old)
-    proxy.pointTo(next)
+    const { open, client, entering } = await callersThatMove()
     await kill('pubsub')
     await isSubscribed(next)
     await open()

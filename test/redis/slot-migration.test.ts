@@ -29,8 +29,8 @@ describe('A slot that migrates', () => {
       lockChannel(name),
     )
 
-  // The holder releases only once the new node knows the waiter, so only its message can wake it.
-  it('Waiters for a lock whose slot migrated subscribe at its new node and are woken there (D3)', async () => {
+  /** The lock, held by one client, and the acquisition of another one that waits. */
+  async function heldAndAwaited() {
     const holder = await createRedisson({ redis: source() })
     const other = await createRedisson({ redis: source() })
     const held = await holder.getLock(name).acquire()
@@ -39,6 +39,12 @@ describe('A slot that migrates', () => {
       'the waiter is subscribed',
       async () => (await subscribersOn(setup.nodes, lockChannel(name))) === 1,
     )
+    return { held, waiting }
+  }
+
+  // The holder releases only once the new node knows the waiter, so only its message can wake it.
+  it('Waiters for a lock whose slot migrated subscribe at its new node and are woken there (D3)', async () => {
+    const { held, waiting } = await heldAndAwaited()
     for (let times = 0; times < 2; times++) {
       const target = await move(name)
       await waitUntil('it is subscribed anew', async () => (await subscribedAt(target, name)) === 1)
@@ -171,14 +177,7 @@ describe('A slot that migrates', () => {
   })
 
   it('A release right after a slot migrated, before a client knows of it, wakes the waiter', async () => {
-    const holder = await createRedisson({ redis: source() })
-    const other = await createRedisson({ redis: source() })
-    const held = await holder.getLock(name).acquire()
-    const waiting = other.getLock(name).acquire()
-    await waitUntil(
-      'the waiter is subscribed',
-      async () => (await subscribersOn(setup.nodes, lockChannel(name))) === 1,
-    )
+    const { held, waiting } = await heldAndAwaited()
     const took = await timed(async () => {
       await move(name)
       await held.unlock()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Redisson, RedissonShutdownError } from '../../src/index'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { clientAndRedis, name, redis, redisAndName, redisson } from '../kit/each-test'
+import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { keptBy } from '../kit/left-in'
 import { eventsOf } from '../kit/observing'
@@ -13,7 +13,6 @@ import { latch, tapped } from '../kit/tapped-transport'
 
 describe('shutdown()', () => {
   clientAndRedis()
-  redisAndName()
 
   it('shutdown() rejects waiters and every later call (guarantee 9)', async () => {
     const foreign = new ForeignLock(redis, uniqueName())

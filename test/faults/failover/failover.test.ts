@@ -218,7 +218,8 @@ describe('In a cluster with replicas, a primary', () => {
     const old = await owner()
     await everyHoldOutlives(
       nodes(),
-      (prefix) => `{${tag}}${prefix}`,
+      // A latch has no braces in its name.
+      (kind) => (kind === 'latch' ? tag : `{${tag}}${kind}`),
       old,
       async () => {
         await waitUntil('a replica has taken over', async () => (await owner()) !== old, FAILED_OVER)

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Redisson } from '../../../src/index'
 import { rejection, timed, uniqueName } from '../../kit/clients'
 import { freshName, name } from '../../kit/each-test'
 import { internalsOf } from '../../kit/internals'
@@ -20,40 +21,51 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     })
   const mayRunScripts = (may: '+' | '-') =>
     servers.redis.acl('SETUSER', 'default', `${may}evalsha`, `${may}eval`)
+  const refuseCopyAfterWait = async () => {
+    await mayRunScripts('-')
+    await failWait()
+  }
+  const goOn = async () => {
+    await mayRunScripts('+')
+    await resume()
+  }
+  afterEach(() => mayRunScripts('+'))
+  const has = (what: string, permits: string) =>
+    waitUntil(what, async () => (await servers.redis.get(name)) === permits)
+  const settled = (redisson: Redisson) =>
+    waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
 
   it("A semaphore's acquisition that no replica has is released once, granted later (S10)", async () => {
     const redisson = await connected()
-    const { redis } = servers
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(5)
     await semaphore.withPermits(() => {})
     await pause()
     const acquiring = rejection(semaphore.acquire(2))
-    await waitUntil('it is taken for now', async () => (await redis.get(name)) === '3')
+    await has('it is taken for now', '3')
     expect(await acquiring).to.have.property('code', 'LOCK_NOT_REPLICATED')
-    await waitUntil('it is released', async () => (await redis.get(name)) === '5')
+    await has('it is released', '5')
     expect(await rejection(semaphore.tryAcquire(2))).to.have.property('code', 'LOCK_NOT_REPLICATED')
-    await waitUntil('it is released', async () => (await redis.get(name)) === '5')
+    await has('it is released', '5')
     await resume()
     await semaphore.acquire(2)
-    expect(await redis.get(name)).to.equal('3')
+    expect(await servers.redis.get(name)).to.equal('3')
     // What is released is back, though the replicas do not answer.
     await pause()
     await semaphore.release(2)
-    expect(await redis.get(name)).to.equal('5')
+    expect(await servers.redis.get(name)).to.equal('5')
   })
 
   it('A permit that no replica has is released, and granted once they are back (S10)', async () => {
     const redisson = await connected()
-    const { redis } = servers
     const semaphore = redisson.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(5)
     await semaphore.withPermit(() => {})
     await pause()
     expect(await rejection(semaphore.acquire({ permits: 2 }))).to.have.property('code', 'LOCK_NOT_REPLICATED')
     expect(await rejection(semaphore.acquirePermit())).to.have.property('code', 'LOCK_NOT_REPLICATED')
-    await waitUntil('all is released', async () => (await redis.get(name)) === '5')
-    expect(await redis.exists(`{${name}}:timeout`)).to.equal(0)
+    await has('all is released', '5')
+    expect(await servers.redis.exists(`{${name}}:timeout`)).to.equal(0)
     await resume()
     await semaphore.withPermit(({ isHeld }) => void expect(isHeld).to.equal(true))
   })
@@ -62,129 +74,108 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     const clock = new JumpingClock()
     const redisson = await connected({ slavesSyncTimeout: 5_000 }, { clock })
     redisson.on('error', () => {})
-    const { redis } = servers
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(0)
     await pause()
     const releasing = semaphore.release().catch(() => {})
-    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    await has('it is applied', '1')
     Object.assign(clock, { stood: 62_000, jumped: 62_000 })
-    await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
+    await servers.redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
     await failWait()
     await releasing
     await resume()
-    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
-    expect(await redis.get(name)).to.equal('1')
+    await settled(redisson)
+    expect(await servers.redis.get(name)).to.equal('1')
   })
 
   it('No copy of a release is sent late by a process that stood still in WAIT (V182)', async () => {
     const clock = new JumpingClock()
     const redisson = await connected({ slavesSyncTimeout: 5_000 }, { clock })
     redisson.on('error', () => {})
-    const { redis } = servers
-    const [name, other] = [uniqueName('semaphore'), uniqueName('semaphore')]
+    const other = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(0)
     await pause()
     const releasing = rejection(semaphore.release())
-    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    await has('it is applied', '1')
     const behind = redisson.getSemaphore(other).release()
     await new Promise(setImmediate)
     await failWait()
-    await waitUntil('the other one waits', async () => (await redis.get(other)) === '1')
+    await waitUntil('the other one waits', async () => (await servers.redis.get(other)) === '1')
     // The next copy is in the queue by then.
     await sleep(300)
     Object.assign(clock, { stood: 62_000, jumped: 62_000 })
-    await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
+    await servers.redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
     await resume()
     await behind
     expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
-    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
-    expect(await redis.get(name)).to.equal('1')
+    await settled(redisson)
+    expect(await servers.redis.get(name)).to.equal('1')
   })
 
   it('A release whose WAIT fails and copy is refused rejects as maybe applied (V115)', async () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
-    const { redis } = servers
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(0)
     await pause()
     const releasing = rejection(semaphore.release())
-    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
-    await mayRunScripts('-')
-    try {
-      await failWait()
-      expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
-    } finally {
-      await mayRunScripts('+')
-      await resume()
-    }
-    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
-    expect(await redis.get(name)).to.equal('1')
+    await has('it is applied', '1')
+    await refuseCopyAfterWait()
+    expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
+    await goOn()
+    await settled(redisson)
+    expect(await servers.redis.get(name)).to.equal('1')
   })
 
   it('An acquisition whose WAIT fails and copy is refused gives its permits back (V115)', async () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
-    const { redis } = servers
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(3)
     await pause()
     const acquiring = rejection(semaphore.acquire(2))
-    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
-    await mayRunScripts('-')
-    try {
-      await failWait()
-      expect(await acquiring).to.have.property('code', 'REDIS_REFUSED')
-    } finally {
-      await mayRunScripts('+')
-      await resume()
-    }
-    await waitUntil('its permits are back', async () => (await redis.get(name)) === '3')
+    await has('it is applied', '1')
+    await refuseCopyAfterWait()
+    expect(await acquiring).to.have.property('code', 'REDIS_REFUSED')
+    await goOn()
+    await has('its permits are back', '3')
   })
 
   it('An unacknowledged grant that a stopped process reads late is returned (V123)', async () => {
     const clock = new JumpingClock()
     const redisson = await connected({}, { clock })
     redisson.on('error', () => {})
-    const { redis } = servers
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(3)
     await semaphore.withPermits(() => {})
     await pause()
     const acquiring = rejection(semaphore.acquire(2))
-    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    await has('it is applied', '1')
     Object.assign(clock, { stood: 62_000, jumped: 62_000 })
-    await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
+    await servers.redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
     expect(await acquiring).to.have.property('code', 'LOCK_NOT_REPLICATED')
     await resume()
-    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
-    expect(await redis.get(name)).to.equal('3')
+    await settled(redisson)
+    expect(await servers.redis.get(name)).to.equal('3')
   })
 
   it('The release of a permit that is refused behind a copy whose WAIT failed ends it (V125)', async () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
-    const { redis } = servers
     const semaphore = redisson.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(1)
     const permit = await semaphore.acquirePermit()
     await pause()
     const releasing = rejection(permit.release())
-    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    await has('it is applied', '1')
     expect(permit.isHeld).to.equal(false)
-    await mayRunScripts('-')
-    try {
-      await failWait()
-      expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
-    } finally {
-      await mayRunScripts('+')
-      await resume()
-    }
+    await refuseCopyAfterWait()
+    expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
+    await goOn()
     expect(permit.isHeld).to.equal(false)
-    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
-    expect(await redis.get(name)).to.equal('1')
+    await settled(redisson)
+    expect(await servers.redis.get(name)).to.equal('1')
   })
 
   it('A latch does not wait for replicas', async () => {

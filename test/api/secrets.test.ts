@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { RedisRefusedError, Redisson } from '../../src/index'
-import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { printedInEachTest } from '../kit/printed'
 import { ownServer, waitUntil, withClient } from '../kit/servers/index'
 
 const PASSWORD = 's3cret/p:ss word'
@@ -26,28 +27,8 @@ function expectNoSecret(text: string, what: string) {
 
 describe('A password or URL appears in no error, event, warning or log (D7)', () => {
   const server = ownServer({ requirepass: PASSWORD })
-  let printed: string[]
-  const originals = { out: process.stdout.write, err: process.stderr.write }
-  const note = (warning: Error) => printed.push(shown(warning))
-
-  beforeEach(() => {
-    printed = []
-    process.on('warning', note)
-    for (const stream of [process.stdout, process.stderr]) {
-      const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
-      stream.write = ((chunk: unknown, ...rest: unknown[]) => {
-        printed.push(String(chunk))
-        return write(chunk, ...rest)
-      }) as typeof stream.write
-    }
-  })
-  afterEach(async () => {
-    await closeAll()
-    process.off('warning', note)
-    process.stdout.write = originals.out
-    process.stderr.write = originals.err
-    expectNoSecret(printed.join('\n'), 'what was printed')
-  })
+  const printed = printedInEachTest(shown)
+  afterEach(() => expectNoSecret(printed.join('\n'), 'what was printed'))
 
   const url = (password: string, port = server.port) =>
     `redis://:${encodeURIComponent(password)}@${server.host}:${port}`

@@ -1,4 +1,4 @@
-import type { Redisson } from '../../src/index'
+import type { Redisson, RLock } from '../../src/index'
 import { uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 
@@ -12,28 +12,25 @@ interface Closable {
 /** No test waits for this lease: a waiter that enters was notified, or asked again by itself. */
 const LEASE = 60_000
 
+type LockOf = (redisson: Redisson, name: string) => RLock
+
+function closedBy(closing: LockOf, entering = closing): Closable {
+  return {
+    async close(redisson, name) {
+      const hold = await closing(redisson, name).acquire({ leaseTime: LEASE })
+      return () => hold.unlock()
+    },
+    enter: (redisson, name) => entering(redisson, name).acquire(),
+  }
+}
+
 const CLOSABLES: Readonly<Record<string, Closable>> = {
-  lock: {
-    async close(redisson, name) {
-      const hold = await redisson.getLock(name).acquire({ leaseTime: LEASE })
-      return () => hold.unlock()
-    },
-    enter: (redisson, name) => redisson.getLock(name).acquire(),
-  },
-  'read lock': {
-    async close(redisson, name) {
-      const hold = await redisson.getReadWriteLock(name).writeLock().acquire({ leaseTime: LEASE })
-      return () => hold.unlock()
-    },
-    enter: (redisson, name) => redisson.getReadWriteLock(name).readLock().acquire(),
-  },
-  'fair lock': {
-    async close(redisson, name) {
-      const hold = await redisson.getFairLock(name).acquire({ leaseTime: LEASE })
-      return () => hold.unlock()
-    },
-    enter: (redisson, name) => redisson.getFairLock(name).acquire(),
-  },
+  lock: closedBy((redisson, name) => redisson.getLock(name)),
+  'read lock': closedBy(
+    (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
+    (redisson, name) => redisson.getReadWriteLock(name).readLock(),
+  ),
+  'fair lock': closedBy((redisson, name) => redisson.getFairLock(name)),
   semaphore: {
     async close(redisson, name) {
       const semaphore = redisson.getSemaphore(name)

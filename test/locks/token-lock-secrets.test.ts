@@ -1,9 +1,10 @@
 import { inspect } from 'node:util'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, rejection } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
-import { closeProxies, openProxy } from '../kit/proxies'
+import { printedInEachTest } from '../kit/printed'
+import { openProxy } from '../kit/proxies'
 import { ownServer, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
 
@@ -19,32 +20,12 @@ function shown(value: unknown): string {
 
 describe('A token of a token lock appears in no event, error, warning or log', () => {
   const server = ownServer()
-  let seen: string[]
   const tokens = new Set<string>()
-  const note = (warning: Error) => seen.push(shown(warning))
-  const originals = { out: process.stdout.write, err: process.stderr.write }
 
   redisAndName('secret', { server })
-  beforeEach(() => {
-    seen = []
-    tokens.clear()
-    process.on('warning', note)
-    for (const stream of [process.stdout, process.stderr]) {
-      const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
-      stream.write = ((chunk: unknown, ...rest: unknown[]) => {
-        seen.push(String(chunk))
-        return write(chunk, ...rest)
-      }) as typeof stream.write
-    }
-  })
-  afterEach(async () => {
-    // Warnings come a tick later.
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    process.stdout.write = originals.out
-    process.stderr.write = originals.err
-    process.off('warning', note)
-    await closeAll()
-    await closeProxies()
+  const seen = printedInEachTest(shown)
+  beforeEach(() => tokens.clear())
+  afterEach(() => {
     expect(tokens.size).to.be.greaterThan(0)
     const text = seen.join('\n')
     expect(text).to.have.length.greaterThan(0)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
+import { withClients } from './rlock-tests'
 
 /** Redisson's own tests of RReadWriteLock with many threads or clients; each reads or writes by chance, and none beside a writer. */
 describe("Redisson's tests of many on a read-write lock", () => {
@@ -49,9 +50,4 @@ class Sections {
       await lock().unlock()
     })
   }
-}
-
-async function withClients(count: number, use: (redisson: Redisson) => Promise<void>): Promise<void> {
-  const clients = await Promise.all(Array.from({ length: count }, () => createRedisson()))
-  await Promise.all(clients.map(use))
 }

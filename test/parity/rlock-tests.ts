@@ -284,7 +284,7 @@ class CountedSection {
   }
 }
 
-async function withClients(count: number, use: (redisson: Redisson) => Promise<void>): Promise<void> {
+export async function withClients(count: number, use: (redisson: Redisson) => Promise<void>): Promise<void> {
   const clients = await Promise.all(Array.from({ length: count }, () => createRedisson()))
   await Promise.all(clients.map(use))
 }

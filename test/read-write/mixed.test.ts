@@ -1,13 +1,9 @@
 import { openRedis, uniqueName } from '../kit/clients'
 import { callersSpec, LONG, runMixed } from '../kit/read-write/mixed'
-import { startStandalone } from '../kit/servers/index'
+import { ownServer } from '../kit/servers/index'
 
 describe('A read-write lock of several processes', () => {
-  let server: Awaited<ReturnType<typeof startStandalone>>
-  before(async () => {
-    server = await startStandalone()
-  })
-  after(() => server.stop())
+  const server = ownServer()
 
   it('No writer overlaps another, no read is torn, no caller waits for a lease', async () => {
     const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 4_000)

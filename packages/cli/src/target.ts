@@ -40,7 +40,11 @@ export function redissonOptions(given: ConnectionValues, env: Env = process.env)
   const all = urls.flatMap((each) => each.split(BETWEEN_ADDRESSES)).map(withScheme)
   const login = { ...credentials(given, env), ...tls(given) }
   if (given.cluster && given.sentinel) throw new UsageError('--cluster and --sentinel exclude each other')
-  if (given.cluster) return { redis: { nodes: all, options: { redisOptions: login } } }
+  if (given.cluster) {
+    // What a node says of itself goes before the options of all nodes.
+    const nodes = all.map((each) => ({ ...parsed(each), ...login }))
+    return { redis: { nodes, options: { redisOptions: login } } as RedissonOptions['redis'] }
+  }
   if (given.sentinel !== undefined) return bySentinel(all, given.sentinel, login)
   if (all.length > 1) throw new UsageError('several addresses need --cluster or --sentinel NAME')
   return { redis: { ...parsed(all[0]!), ...login } as RedissonOptions['redis'] }
@@ -49,6 +53,8 @@ export function redissonOptions(given: ConnectionValues, env: Env = process.env)
 function configured(file: string, given: ConnectionValues, env: Env): RedissonOptions {
   if (given.redis || given.sentinel || given.cluster)
     throw new UsageError('--config excludes --redis, --sentinel and --cluster')
+  if (given.user !== undefined || given.cacert || given.cert || given.key)
+    throw new UsageError('--config has the user and TLS: it excludes --user, --cacert, --cert and --key')
   let text: string
   try {
     text = readFileSync(file, 'utf8')

@@ -134,6 +134,26 @@ threads: 16
       expect(() => options({}, ...urls), urls.join()).to.throw(UsageError)
   })
 
+  it('The user and the TLS of the options go before those of a URL, also of a node of a cluster', () => {
+    const given = {
+      cluster: true,
+      redis: ['rediss://svc:secret@a:1,rediss://b:2'],
+      user: 'oper',
+      cacert: __filename,
+    }
+    const { redis } = redissonOptions(given, { REDISCLI_AUTH: 'operpw' })
+    const { nodes } = redis as unknown as { nodes: { tls: { ca: Buffer } }[] }
+    expect(nodes).to.have.length(2)
+    for (const node of nodes) {
+      expect(node).to.include({ username: 'oper', password: 'operpw' })
+      expect(node.tls.ca).to.be.instanceOf(Buffer)
+    }
+    for (const other of [{ user: 'oper' }, { cacert: __filename }])
+      expect(() => redissonOptions({ config: 'redisson.yaml', ...other })).to.throw(
+        '--config has the user and TLS',
+      )
+  })
+
   it('The command rlock with --sentinel and rediss:// sends no password that is not encrypted', async () => {
     const { sentinels, name } = await sharedSentinel()
     const proxy = await TlsProxy.open(sentinels[0]!)

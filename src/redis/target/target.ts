@@ -145,7 +145,12 @@ function cluster(given: readonly unknown[], options: ClusterOptions = {}, isWrit
   const ofServers = 'redis.options.redisOptions'
   const shared = read(redisOptions, SERVERS, ofServers, isWritten)
   // Array.from, because `map` skips the holes of an array.
-  const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, isWritten))
+  const nodes = Array.from(given, (node, at) => {
+    const own = parseNode(node, `redis.nodes[${at}]`, isWritten)
+    // `rediss://` says nothing but that there is TLS.
+    const isBare = shared.tls && own.tls && Object.keys(own.tls).length === 0
+    return isBare ? { ...own, tls: shared.tls } : own
+  })
   // ioredis logs in to discovered nodes with these options only. The caller may have written them into the
   // URL of a node.
   const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}

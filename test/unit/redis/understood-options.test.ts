@@ -209,6 +209,19 @@ describe('A redis option that is understood', () => {
     expect(resolved({ nodes: ['rediss://h'] })).to.deep.equal({ tls: {} })
   })
 
+  it('The redis option is understood: the CA of all nodes is that of a node by rediss://, too', () => {
+    const tls = { ca: 'of all' }
+    const source = {
+      nodes: ['rediss://a:1', { host: 'b', port: 2, tls: { ca: 'own' } }],
+      options: { redisOptions: { tls } },
+    }
+    const target = resolveTarget(source)
+    expect(target.kind === 'cluster' && target.nodes.map((node) => node.tls)).to.deep.equal([
+      tls,
+      { ca: 'own' },
+    ])
+  })
+
   it('The redis option is understood: an address in cluster options means nothing', () => {
     const redisOptions = { host: 'other', port: 1, path: '/tmp/s', password: 'x' }
     expect(resolved({ nodes, options: { redisOptions } })).to.deep.equal({ password: 'x' })

@@ -160,7 +160,7 @@ export function difference(real: unknown, memory: unknown, path = ''): string | 
     // A latch answers in µs when it was opened, and how long ago that was.
     const isMicroseconds = Math.abs(one) > MICROSECONDS || path === AGO_OF_A_LATCH
     const isTime =
-      isMicroseconds || one > TOLERANCE || (path.endsWith('/timeToLive') && Math.min(one, other) > 0)
+      isMicroseconds || one > TOLERANCE || (path.endsWith('/timeToLive') && Math.min(one, other) >= 0)
     const tolerance = isMicroseconds ? 1_000 * TOLERANCE : TOLERANCE
     if (isTime && Math.abs(one - other) < tolerance) return undefined
   }

@@ -38,13 +38,15 @@ export async function forceUnlock(client: Client, kind: LockKind): Promise<boole
 /** Every call ends what `releasing` began, whether the server freed the lock or not. */
 async function forceRelease({ queues }: Client, kind: LockKind, holders: readonly string[]) {
   queues.releasing(kind)
-  let notified: number | undefined
+  let isFreed = false
   try {
     const reply = await kind.forceRelease(holders).answer
-    if (reply.value.result === 'freed') notified = reply.value.notified
+    const { value } = reply
+    isFreed = value.result === 'freed'
+    if (value.result === 'freed') queues.freed(kind, value.notified)
     return reply
   } finally {
-    queues.freed(kind, notified)
+    if (!isFreed) queues.notReleased(kind)
   }
 }
 

@@ -32,16 +32,16 @@ export function lockOrphan(client: Client, lock: HeldLock, owner: string, lease:
   const release = async () => {
     const server = client.recentReleases?.serverOf(lock.key)
     client.queues.releasing(lock)
-    let notified: number | undefined
+    let isFreed = false
     try {
       const { value } = await lock.release(owner, 0, 0, 0).answer
-      if (server !== undefined && value.result === 'freed')
-        client.recentReleases!.answered(server, lock.key, orphan)
-      notified = value.notified
+      isFreed = value.result === 'freed'
+      if (server !== undefined && isFreed) client.recentReleases!.answered(server, lock.key, orphan)
+      if (isFreed) client.queues.freed(lock, value.notified)
       client.unpublishedReleases.released(lock, value)
     } finally {
       // If it is gone, the server notified no client, and local waiters may have read its TTL.
-      client.queues.freed(lock, notified)
+      if (!isFreed) client.queues.notReleased(lock)
     }
   }
   const orphan = { lease, release }

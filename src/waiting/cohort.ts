@@ -125,6 +125,12 @@ export class Cohort {
     this.handoffs = 0
   }
 
+  /** The release changed nothing, so no message of it comes. `listening`: as when it was about to be sent. */
+  notReleased(listening: boolean): void {
+    if (listening) this.heard++
+    if (this.turn === 'releasing') this.turn = 'ours'
+  }
+
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
     if (this.hasTurn || this.missing === 0) return 0

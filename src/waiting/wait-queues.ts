@@ -72,6 +72,15 @@ export class WaitQueues {
     else if (notified === undefined || relatedIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
   }
 
+  /** What `releasing` announced did not happen, or is not known to have happened. */
+  notReleased(object: Freed): void {
+    const { subscriptions } = this.options
+    const { channel, takesTurns } = object
+    if (takesTurns)
+      subscriptions.channels.get(channel)?.cohort.notReleased(subscriptions.isConfirmed(channel))
+    this.mayBeFree(object)
+  }
+
   /**
    * How many other clients heard a release. `notified` counts this client, too, if the message `isHeard`
    * here.

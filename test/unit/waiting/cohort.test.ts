@@ -56,6 +56,15 @@ describe('The cohort policy of a process', () => {
         expect(turn.handOff()).to.equal(true)
       })
 
+    it('A cohort that has released nothing ends when its time is over, all the same', () => {
+      turn.begin(true)
+      turn.release(true)
+      turn.notReleased(true)
+      expect([turn.handOff(), turn.heard]).to.deep.equal([true, 0])
+      clock.advance(MAX_COHORT_DURATION)
+      expect(turn.handOff()).to.equal(false)
+    })
+
     it('A holder from before the first local waiter starts no cohort', () => {
       expect(new Cohort(clock).handOff()).to.equal(false)
     })

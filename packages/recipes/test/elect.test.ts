@@ -265,7 +265,8 @@ describe('elect', () => {
     expect([election.isLeader, errors]).to.deep.equal([false, []])
     await proxy.accept()
     await waitUntil('it leads', () => election.isLeader)
-    expect((await first).value).to.include({ term: 1 })
+    // An attempt that was given up may have drawn a token before.
+    expect((await first).value).to.include({ term: election.term })
   })
 
   it('A leader whose event loop was blocked finds that it does not lead at its next look', async () => {

@@ -114,10 +114,11 @@ export function isDeclined(error: unknown): boolean {
   return classify(error) === 'transient' && !MOVING.test((error as Error).message)
 }
 
-function tlsFailed(message: string, code: string): string {
-  const isCertificate = /CERT|SELF_SIGNED|ISSUER/.test(code)
+/** `reason`: what OpenSSL says of an alert of the server, without places in its code. */
+function tlsFailed({ message, code, reason = message }: Error & { code: string; reason?: string }): string {
+  const isCertificate = /CERT|SELF_SIGNED|ISSUER|UNKNOWN_CA/.test(code)
   const advice = isCertificate ? ' (where certificates change, give tls as a function)' : ''
-  return TLS_FAILED + message + advice
+  return TLS_FAILED + reason + advice
 }
 
 /**
@@ -128,7 +129,7 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): Erro
   const { message = String(error), code } = error as { message?: string; code?: string }
   // The text of ioredis names an option that the caller did not set, and that of OpenSSL does not name TLS.
   const named =
-    TLS_CODE.test(code ?? '') && !message.startsWith(TLS_FAILED) ? tlsFailed(message, code!) : message
+    TLS_CODE.test(code ?? '') && !message.startsWith(TLS_FAILED) ? tlsFailed(error as never) : message
   const plain = RETRIES_ARE_OURS.test(named) ? 'Connection is closed.' : named
   // A server that does not know HELLO or AUTH quotes the arguments, cut to some length.
   let text = plain.replace(QUOTED, '').replace(/\.$/, '')

@@ -58,7 +58,6 @@ export class Client {
   readonly permitsOut: PermitsOut = new PermitsOut()
   /** Absent where no server has replicas. */
   readonly recentReleases: RecentReleases | undefined
-  readonly unpublishedReleases: UnpublishedReleases
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand
   readonly scripts: ScriptExecutor
@@ -132,12 +131,12 @@ export class Client {
       unavailableAfter: options.unavailableAfter,
       longestSleep: options.lockWatchdogTimeout,
       audienceIsKnown: !isCluster || publishCommand === 'spublish',
+      messages: new UnpublishedReleases(clock, publishCommand, events.error),
     })
     this.inspection = new Inspection(clientId, clock, this.leases, this.queues, options.label)
     this.orphans = new OrphanReleaser(clock)
     const { replication } = connections
     this.recentReleases = replication && new RecentReleases(clock, this.orphans, replication)
-    this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
   }
 
   /** Throws RedissonShutdownError once shutdown() has been called. */

@@ -4,13 +4,9 @@ import { channelGrant, channelPattern } from '../redis/reply/channel-rights'
 import { OutageReporter } from '../redis/reports/outage-reporter'
 import type { Clock } from '../util/clock'
 import { quote } from '../util/quote'
+import type { WaitTarget } from '../waiting/admission'
 
-/** The part of a release's answer that matters here. */
-interface ReleaseAnswer {
-  readonly result: string
-  /** How many clients the server notified of a lock that became free; undefined: it refused to publish. */
-  readonly notified?: number | undefined
-}
+type Published = Pick<WaitTarget, 'subject' | 'channel'>
 
 /** Reports releases that the server did not publish, once for each outage and kind of channel. */
 export class UnpublishedReleases {
@@ -22,22 +18,22 @@ export class UnpublishedReleases {
     private readonly report: (error: Error) => void,
   ) {}
 
-  /** Takes the answer to a release. `what` is the kind of object, for the message. */
-  released(
-    { name, channel }: { readonly name: string; readonly channel: string },
-    answer: ReleaseAnswer,
-    what = 'lock',
-  ): void {
-    if (answer.result !== 'freed') return
-    if (answer.notified === undefined) this.refused(`the ${what} ${quote(name)}`, channel)
-    else if (this.outages.size > 0) this.outages.get(channelPattern(channel))?.answered()
+  /** The server has refused a message, and none of its channel has been sent since then. */
+  get mayGoOn(): boolean {
+    return this.outages.size > 0
   }
 
-  private refused(subject: string, channel: string) {
+  /** The server published the release of this object. */
+  published({ channel }: Published): void {
+    this.outages.get(channelPattern(channel))?.answered()
+  }
+
+  /** The server released this object and refused to publish that. */
+  refused({ subject, channel }: Published): void {
     const pattern = channelPattern(channel)
     const message =
-      `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ${subject} was ` +
-      'released: waiting clients are not notified. Each sleeps until the lease that it read has ended, ' +
+      `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} after the release of ` +
+      `${subject}: waiting clients are not notified. Each sleeps until the lease that it read has ended, ` +
       `or until its next try. ${channelGrant(this.publish, channel)}.`
     let outages = this.outages.get(pattern)
     if (!outages) {

@@ -14,7 +14,9 @@ export async function forceUnlock(client: Client, kind: LockKind): Promise<boole
   const before = [...client.leases.live.on(kind.key)].filter(({ objectId }) =>
     kind.relatedIds.includes(objectId),
   )
-  const { value, connectionBroke } = await forceRelease(client, kind, holders)
+  const call = kind.forceRelease(holders)
+  client.queues.follow(kind, call)
+  const { value, connectionBroke } = await call.answer
   // The holders have left by themselves, and others may have come. On a hot lock this may be so each time.
   if (value.result === 'not-held' && !connectionBroke) {
     if (!holders.some((holder) => holder.includes(NO_TEXT))) return false
@@ -31,23 +33,7 @@ export async function forceUnlock(client: Client, kind: LockKind): Promise<boole
   const all = !kind.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
   // The answer to a release in flight says what has become of its hold.
   for (const hold of all ? before : forced) if (hold.state === 'held') hold.lose('forced')
-  client.unpublishedReleases.released(kind, value)
   return true
-}
-
-/** Every call ends what `releasing` began, whether the server freed the lock or not. */
-async function forceRelease({ queues }: Client, kind: LockKind, holders: readonly string[]) {
-  queues.releasing(kind)
-  let isFreed = false
-  try {
-    const reply = await kind.forceRelease(holders).answer
-    const { value } = reply
-    isFreed = value.result === 'freed'
-    if (value.result === 'freed') queues.freed(kind, value.notified)
-    return reply
-  } finally {
-    if (!isFreed) queues.notReleased(kind)
-  }
 }
 
 export async function inspectLock(kind: LockKind, owner: string): Promise<LockState> {

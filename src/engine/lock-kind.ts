@@ -2,20 +2,9 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt, Outcome, Wanted } from '../waiting/attempt'
 import type { Caller } from './hold'
-import type { HeldLock } from './lock-orphan'
+import type { HeldLock, ReleaseReply } from './lock-orphan'
 
-/** The answer to a release. */
-export type ReleaseReply =
-  /** This hold was not on the server: nothing was changed. */
-  | { readonly result: 'not-held' }
-  /** The count was reduced; `leaseEnd` is when the lease ends now, by the server's clock in ms. */
-  | { readonly result: 'reduced'; readonly leaseEnd: number | undefined }
-  /** The lease ends at another time than the client knew; nothing was changed. */
-  | { readonly result: 'other-lease'; readonly leaseEnd: number }
-  /**
-   * The lock is free. `notified` is how many clients were notified; undefined: the server refused PUBLISH.
-   */
-  | { readonly result: 'freed'; readonly notified: number | undefined }
+export type { ReleaseReply }
 
 /** The answer where the key is gone or holds something else. */
 export const NOT_HELD: ReleaseReply = { result: 'not-held' }

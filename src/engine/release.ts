@@ -100,23 +100,18 @@ async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
 
 /** The server notifies the waiters of all processes. */
 async function free(kind: LockKind, hold: Hold) {
-  const { queues, recentReleases, unpublishedReleases } = hold.client
-  queues.releasing(kind)
+  const { queues, recentReleases } = hold.client
   const server = recentReleases?.serverOf(kind.key)
   const call = kind.release(hold.ownerField, 0, 0, 0)
+  queues.follow(kind, call)
   let reply: Reply<ReleaseReply>
   try {
     reply = await call.answer
   } catch (error) {
-    if (!(error instanceof WrongTypeError)) queues.freed(kind, undefined)
     reply = goneOrThrow(hold, call, error, NOT_HELD)
   }
-  const { value, connectionBroke } = reply
-  const wasHeld = value.result !== 'not-held'
-  queues.freed(kind, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
-  unpublishedReleases.released(kind, value)
   if (server !== undefined) hold.wasReleasedBy(server)
-  assertWasHeld(hold, wasHeld, connectionBroke)
+  assertWasHeld(hold, reply.value.result !== 'not-held', reply.connectionBroke)
 }
 
 /**

@@ -259,30 +259,29 @@ async function releaseOnServer(
   onlyIfExists: boolean,
   retried: Retried,
 ) {
-  const { client, name, target, requests } = semaphore
+  const { client, target, requests } = semaphore
   client.assertNotClosed()
   if (permits === 0) return false
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
   client.queues.releasing(target)
-  let notified: number | undefined
+  let isFreed = false
   let isOut = true
   try {
-    const { value } = await requests.run(RELEASE, args, true, retried)
-    if (value.result === 'too-large') throw tooMany(semaphore)
-    notified = value.notified
+    const { result, notified } = (await requests.run(RELEASE, args, true, retried)).value
+    if (result === 'too-large') throw tooMany(semaphore)
     isOut = false
-    client.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
-    // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit
-    // is passed on here.
-    if (value.result !== 'freed') client.queues.mayBeFree(target)
-    return value.result !== 'absent'
+    isFreed = result === 'freed'
+    // Without a message, no other client waits for these permits.
+    if (isFreed) client.queues.freed(target, notified, notified === 0 ? 0 : undefined)
+    return result !== 'absent'
   } catch (error) {
     // The client releases them in the background.
     isOut = !(error instanceof RedisUnavailableError)
     throw error
   } finally {
     if (!isOut && retried === 'unavailable') client.permitsOut.released(target.objectId, permits)
-    // Without a message, no other client waits for these permits.
-    client.queues.freed(target, notified, notified === 0 ? 0 : undefined)
+    // The semaphore may be deleted, or permits were taken away. The next try says so, and from then on no
+    // permit is passed on here.
+    if (!isFreed) client.queues.notReleased(target)
   }
 }

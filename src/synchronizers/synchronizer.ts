@@ -79,12 +79,8 @@ export function messagesOf({ target, client }: Synchronizer): readonly [channel:
 /**
  * Takes the answer to a change. A change without a message does not tell whether the server refuses messages.
  */
-export function changed({ client, name, target, kind }: Synchronizer, answer: number): void {
-  if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
-  const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }
-  client.unpublishedReleases.released({ name, channel: target.channel }, released, kind.what)
-  // The message also wakes the waiters of this client. Without a message this call does.
-  if (answer === UNPUBLISHED) client.queues.mayBeFree(target)
+export function changed({ client, target }: Synchronizer, answer: number): void {
+  if (answer === PUBLISHED || answer === UNPUBLISHED) client.queues.changed(target, answer === PUBLISHED)
 }
 
 /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */

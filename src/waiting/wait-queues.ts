@@ -11,9 +11,26 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
    * those that listen at the same node.
    */
   readonly audienceIsKnown: boolean
+  /** Learns which releases the server published, and which it refused to publish. */
+  readonly messages: {
+    readonly mayGoOn: boolean
+    published(object: Freed): void
+    refused(object: Freed): void
+  }
 }
 
-type Freed = Pick<WaitTarget, 'relatedIds' | 'channel' | 'takesTurns' | 'allLeft'>
+type Freed = Pick<WaitTarget, 'objectId' | 'relatedIds' | 'subject' | 'channel' | 'takesTurns' | 'allLeft'>
+
+/** The answer to a release. `notified`: how many clients the server notified; undefined: it refused that. */
+interface Released {
+  readonly result: string
+  readonly notified?: number | undefined
+}
+
+/** The call of a release. */
+interface ReleaseCall {
+  whenAnswered(onReply: (reply: { readonly value: Released }) => void, onError: () => void): void
+}
 
 /** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues {
@@ -47,8 +64,21 @@ export class WaitQueues {
     return this.queues.get(objectId)
   }
 
-  /** This client is about to release the lock. */
-  releasing({ objectId, channel, takesTurns }: Freed & Pick<WaitTarget, 'objectId'>): void {
+  /** This client has just sent a release of the lock. Its answer decides whether waiters here may enter. */
+  follow(object: Freed, call: ReleaseCall): void {
+    this.releasing(object)
+    call.whenAnswered(
+      ({ value: { result, notified } }) => {
+        if (result === 'freed') this.freed(object, notified)
+        // Other holds remain after "reduced", and the last of them notifies the waiters.
+        else if (result !== 'reduced') this.notReleased(object)
+      },
+      () => this.notReleased(object),
+    )
+  }
+
+  /** This client is about to release the object. */
+  releasing({ objectId, channel, takesTurns }: Freed): void {
     const { subscriptions } = this.options
     const cohort = takesTurns ? subscriptions.channels.get(channel)?.cohort : undefined
     if (!cohort) return
@@ -57,7 +87,7 @@ export class WaitQueues {
   }
 
   /**
-   * This client released the lock, and the server notified this many clients. Undefined: it refused to
+   * This client released the object, and the server notified this many clients. Undefined: it refused to
    * publish. The server's message wakes the first local waiter, like the waiters of other clients. If the
    * message was not sent, or may not arrive, this method wakes it. `others`: how many other clients may wait
    * for what was released, where the object knows it better.
@@ -67,9 +97,19 @@ export class WaitQueues {
     const { channel, relatedIds, takesTurns } = object
     const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard))
-    if (this.queues.size === 0) return
-    if (notified !== undefined && isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
-    else if (notified === undefined || relatedIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
+    this.changed(object, notified !== undefined)
+    if (this.queues.size === 0 || notified === undefined) return
+    if (isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
+    else if (relatedIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
+  }
+
+  /** This client changed the object. The message wakes the waiters here, too; without it this method does. */
+  changed(object: Freed, isPublished: boolean): void {
+    const { messages } = this.options
+    if (!isPublished) {
+      messages.refused(object)
+      this.mayBeFree(object)
+    } else if (messages.mayGoOn) messages.published(object)
   }
 
   /** What `releasing` announced did not happen, or is not known to have happened. */

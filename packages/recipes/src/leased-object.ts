@@ -87,11 +87,6 @@ export class LeasedObject {
 
   /** Takes the answer of a script that publishes: 0 where nothing was changed, and 2 where the server refused the message. */
   published(answer: number): void {
-    const { client, kind, name, target } = this
-    if (answer === 0) return
-    const released = { result: 'freed', notified: answer === 1 ? 0 : undefined }
-    client.unpublishedReleases.released({ name, channel: target.channel }, released, kind.what)
-    // The message also wakes the waiters of this client. Without a message this call does.
-    if (answer === 2) client.queues.mayBeFree(target)
+    if (answer !== 0) this.client.queues.changed(this.target, answer === 1)
   }
 }

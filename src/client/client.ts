@@ -144,6 +144,12 @@ export class Client {
     if (this.closing.aborted) throw this.shutdownError()
   }
 
+  /** Throws also if the caller has aborted. */
+  assertWanted(signal: AbortSignal | undefined): void {
+    this.assertOpen()
+    signal?.throwIfAborted()
+  }
+
   /** Throws RedissonShutdownError once shutdown() has finished. */
   assertNotClosed(): void {
     if (this.isClosed) throw this.shutdownError()
@@ -153,6 +159,7 @@ export class Client {
    * Waits for what the attempt asks for; undefined: the wait was over. All but a re-entry is acquired here.
    */
   acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
+    this.assertWanted(attempt.wanted.signal)
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
     return hasSubscribers

@@ -11,17 +11,14 @@ type Published = Pick<WaitTarget, 'subject' | 'channel'>
 /** Reports releases that the server did not publish, once for each outage and kind of channel. */
 export class UnpublishedReleases {
   private readonly outages = new Map<string, OutageReporter>()
+  /** The server has refused a message once. */
+  hasRefused = false
 
   constructor(
     private readonly clock: Clock,
     private readonly publish: PublishCommand,
     private readonly report: (error: Error) => void,
   ) {}
-
-  /** The server has refused a message, and none of its channel has been sent since then. */
-  get mayGoOn(): boolean {
-    return this.outages.size > 0
-  }
 
   /** The server published the release of this object. */
   published({ channel }: Published): void {
@@ -30,6 +27,7 @@ export class UnpublishedReleases {
 
   /** The server released this object and refused to publish that. */
   refused({ subject, channel }: Published): void {
+    this.hasRefused = true
     const pattern = channelPattern(channel)
     const message =
       `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} after the release of ` +

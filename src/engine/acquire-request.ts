@@ -1,10 +1,9 @@
 import type { AcquireArguments } from '../api/arguments'
 import type { Client } from '../client/client'
-import type { BareLevels } from '../ownership/bare-levels'
 import type { BranchPlace } from '../ownership/branch-place'
-import type { HoldEntry } from '../ownership/hold-table'
+import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import type { Moment } from '../util/clock'
-import { type Caller, type Hold, Level } from './hold'
+import type { Caller, Hold, Level } from './hold'
 import type { LockKind } from './lock-kind'
 
 /** What a caller asked for, and what is left of its wait. */
@@ -46,16 +45,6 @@ export class AcquireRequest {
 
   /** Throws if the client shuts down or the caller has aborted. */
   assertWanted(): void {
-    this.client.assertOpen()
-    this.signal?.throwIfAborted()
+    this.client.assertWanted(this.signal)
   }
-}
-
-/** `granted`: when the command was sent that acquired the level. */
-export function addLevel(request: AcquireRequest, hold: Hold, granted: Moment): Level {
-  const { options, caller, branchPlace, bare } = request
-  const level = new Level(hold, options.leaseTime, granted, caller.thread, branchPlace)
-  hold.levels.add(level)
-  bare?.add(level)
-  return level
 }

@@ -7,8 +7,8 @@ import { quote } from '../util/quote'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import { type AcquireRequest, addLevel } from './acquire-request'
-import { Hold, type Level } from './hold'
+import type { AcquireRequest } from './acquire-request'
+import { Hold, Level } from './hold'
 import type { AttemptOptions, LockAttempt, LockKind, Payload } from './lock-kind'
 import { lockOrphan } from './lock-orphan'
 import { reenterInTime, reentryRefused } from './reenter'
@@ -17,7 +17,8 @@ const TRIES_TO_OUTRUN_LEASE = 10
 
 /** Acquires a new hold, or adds a level to the hold of the caller. Undefined when the wait was over. */
 export function acquire(request: AcquireRequest): Promise<Level | undefined> {
-  const hold = request.caller.holdOf(request.kind.objectId)
+  const { caller, entry, kind } = request
+  const hold = caller.thread?.parent ? caller.holdOf(kind.objectId) : entry?.hold
   return hold ? reenterOrAcquire(request, hold) : acquireAnew(request)
 }
 
@@ -32,7 +33,6 @@ async function acquireAnew(request: AcquireRequest): Promise<Level | undefined> 
   const { client, kind, caller, entry, lease, signal } = request
   for (let tries = 1; ; tries++) {
     const { waitTime } = request
-    request.assertWanted()
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
     if (caller.thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
     const companion = kind.companion?.(caller, !request.isWaitOver)
@@ -58,8 +58,9 @@ async function acquireAnew(request: AcquireRequest): Promise<Level | undefined> 
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(kind, hold)
       continue
     }
-    const level = addLevel(request, hold, sent)
     const { thread } = caller
+    const { options, branchPlace, bare } = request
+    const level = hold.addLevel(new Level(hold, options.leaseTime, sent, thread, branchPlace), bare)
     hold.thread = thread
     if (entry) {
       hold.entry = entry

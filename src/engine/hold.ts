@@ -2,11 +2,11 @@ import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import { Lease, type LossReason } from '../leases/lease'
 import { LeaseBook } from '../leases/lease-book'
-import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
 import type { Branches, BranchPlace } from '../ownership/branch-place'
 import type { Caller as CallerOf } from '../ownership/caller'
-import type { HoldEntry } from '../ownership/hold-table'
+import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
+import { type OwnedLevel, TIME_LEFT } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
@@ -63,7 +63,7 @@ export class Hold extends Lease {
     this.lossReason = reason
     const error = this.lossError()
     const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
-    this.end(isExpected ? 'expired' : 'lost', client.clock.now(), error)
+    this.end(isExpected ? 'expired' : 'lost', error)
     this.endBareLevels(isExpected ? undefined : error)
     if (isExpected) entry?.forget(this)
     else entry?.settle()
@@ -138,6 +138,13 @@ export class Hold extends Lease {
     )
     error.reason = lossReason
     return error
+  }
+
+  /** `bare`: where the level belongs, if an `unlock()` has to end it. */
+  addLevel(level: Level, bare: BareLevels<Level> | undefined): Level {
+    this.levels.add(level)
+    bare?.add(level)
+    return level
   }
 
   /**

@@ -50,9 +50,11 @@ export class LockHandle implements LockHold {
   unlock(options?: ReleaseOptions): Promise<void> {
     const { kind, hold, level } = this
     try {
-      if (this.unlocked) throw releasedAlready(hold.client, this)
+      if (this.unlocked) {
+        hold.client.assertNotClosed()
+        throw releasedAlready(hold.client, this)
+      }
       const { signal } = releaseOptions(options)
-      hold.client.assertNotClosed()
       this.unlocked = true
       const released = release(kind, level)
       return unlessAborted(released, signal)

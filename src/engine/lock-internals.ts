@@ -3,7 +3,6 @@
  * its type does not have. Private fields would fail behind a Proxy.
  */
 export const ACQUIRE_FOR: unique symbol = Symbol('acquireFor')
-export const ASSERT_MAY_RELEASE: unique symbol = Symbol('assertMayRelease')
 export const HANDLE_OF: unique symbol = Symbol('handleOf')
 export const LEVELS_OF: unique symbol = Symbol('levelsOf')
 export const RELEASE_LEVEL: unique symbol = Symbol('releaseLevel')

@@ -14,29 +14,24 @@ import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import type { Leased } from '../leases/lease'
-import { BareLevels } from '../ownership/bare-levels'
-import { type Caller, explicitCaller, ThreadCaller, unscopedCaller } from '../ownership/caller'
-import { endedThreadCaller } from '../ownership/ended-thread-caller'
-import type { HoldEntry, HoldTable } from '../ownership/hold-table'
-import { ambientThread, newChildThread } from '../ownership/logical-thread'
-import type { LevelOf, OwnedHold } from '../ownership/owned-hold'
+import { type Caller, callerOf, ThreadCaller, unscopedCaller } from '../ownership/caller'
+import { BareLevels, type HoldEntry } from '../ownership/hold-table'
+import { newChildThread } from '../ownership/logical-thread'
+import type { AnyHold, LevelOf } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { timedOut } from '../waiting/wait-errors'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
 import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
 
 /**
  * The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases.
  */
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends LockHold> {
+export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
   /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
   readonly unscoped = new BareLevels<LevelOf<H>>()
-  /** How many calls without a scope are acquiring the lock through this object. */
-  acquiring = 0
 
   constructor(
     readonly client: Client,
@@ -60,21 +55,21 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends LockHol
   abstract [LEVELS_OF](hold: H): Promise<number>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
-    await acquireAsAsked(this, () => lockArguments(first, unit), false)
+    await acquireLevel(this, lockArguments(first, unit), true)
   }
 
   async tryLock(...args: Parameters<typeof tryLockArguments>): Promise<boolean> {
-    return (await acquireAsAsked(this, () => tryLockArguments(...args), false)) !== undefined
+    return (await acquireLevel(this, tryLockArguments(...args), true)) !== undefined
   }
 
-  // Not async, nor is the next one: a further async function costs a process with many callers some percent
-  // of its time.
-  acquire(options?: LockOptions): Promise<Handle> {
-    return acquireAsAsked(this, () => acquireOptions(options), true) as Promise<Handle>
+  async acquire(options?: LockOptions): Promise<Handle> {
+    const level = await acquireLevel(this, acquireOptions(options), false)
+    return this[HANDLE_OF](level!)
   }
 
-  tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
-    return acquireAsAsked(this, () => tryOptions(options), true) as Promise<Handle | undefined>
+  async tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
+    const level = await acquireLevel(this, tryOptions(options), false)
+    return level && this[HANDLE_OF](level)
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
@@ -82,28 +77,22 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends LockHol
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
     const thread = newChildThread()
-    let hold: Handle | undefined
+    let level: LevelOf<H> | undefined
     try {
-      const caller = new ThreadCaller<H>(this.client, thread)
-      hold = (await acquireAsAsked(this, () => given, true, caller)) as Handle | undefined
+      level = await acquireLevel(this, given, false, new ThreadCaller<H>(this.client, thread))
     } finally {
-      if (!hold) thread.end()
+      if (!level) thread.end()
     }
-    if (!hold) throw timedOutFor(this, given.waitTime)
+    if (!level) throw timedOutFor(this, given.waitTime)
+    const hold = this[HANDLE_OF](level)
     return await disposeAfter(hold, () => thread.run(() => fn(hold)), LockLostError)
   }
 
   async unlock(options?: UnlockOptions): Promise<void> {
     assertHasLock(this)
     const { threadId: explicit, signal } = unlockOptions(options)
-    this[ASSERT_MAY_RELEASE]()
     const released = releaseFor(this, explicit)
     await (signal ? unlessAborted(released, signal) : released)
-  }
-
-  /** Throws if nothing could be released, because the client is shut down. */
-  protected [ASSERT_MAY_RELEASE](): void {
-    this.client.assertNotClosed()
   }
 
   async isHeldByCurrentThread(): Promise<boolean> {
@@ -117,17 +106,16 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends LockHol
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels and handles of its own.
-type LockOf<H extends OwnedHold<any>> = OwnedLock<H, any>
+// biome-ignore lint/suspicious/noExplicitAny: each engine has handles of its own.
+type LockOf<H extends AnyHold> = OwnedLock<H, any>
 
 /** How many levels this caller has; those of another thread that is inside its hold count. */
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-export async function countOf<H extends OwnedHold<any>>(
+export async function countOf<H extends AnyHold>(
   lock: LockOf<H>,
   explicit: number | undefined,
 ): Promise<number> {
   lock.client.assertNotClosed()
-  const caller = callerOf(lock, explicit)
+  const caller = callerOf<H>(lock.client, explicit)
   const { objectId } = lock.subject
   const hold = caller.isScoped
     ? caller.holdOf(objectId)
@@ -135,33 +123,16 @@ export async function countOf<H extends OwnedHold<any>>(
   return hold?.checkLive() ? await lock[LEVELS_OF](hold) : 0
 }
 
-/** What an `unlock()` of a caller without a scope ends. */
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-function bareLevelsOf<H extends OwnedHold<any>>(lock: LockOf<H>, caller: Caller<H>): BareLevels<LevelOf<H>> {
-  return caller.bareLevels?.(lock.subject.objectId) ?? lock.unscoped
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-function callerOf<H extends OwnedHold<any>>({ client }: LockOf<H>, explicit: number | undefined): Caller<H> {
-  if (explicit !== undefined) return explicitCaller(client.explicitHolds as HoldTable<H>, explicit)
-  const thread = ambientThread()
-  if (!thread) return unscopedCaller as Caller<H>
-  return thread.isAlive ? new ThreadCaller<H>(client, thread) : endedThreadCaller<H>(client, thread)
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-async function releaseFor<H extends OwnedHold<any>>(
-  lock: LockOf<H>,
-  explicit: number | undefined,
-): Promise<void> {
+async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number | undefined): Promise<void> {
   const { client, unscoped, subject } = lock
   const { objectId, name } = subject
-  const caller = callerOf(lock, explicit)
+  const caller = callerOf<H>(client, explicit)
   // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
   const settled = caller.settled(objectId)
   if (settled) await settled
   const bare = caller.bareLevel(objectId, unscoped)
-  const isAcquiring = caller === unscopedCaller && lock.acquiring > 0
+  const isAcquiring = caller === unscopedCaller && unscoped.acquiring > 0
+  if (!bare?.level) client.assertNotClosed()
   if (!bare) throw notHeldError(client, subject, caller.description, isAcquiring)
   const { within, level } = bare
   // From now on no other `unlock()` ends it.
@@ -178,24 +149,20 @@ function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client'
 }
 
 /**
- * Any acquisition. With `byToken` it resolves with a handle, which alone releases it, otherwise with a level,
- * which an `unlock()` of the caller ends. A call that gives no waitTime has the one of the client, and
- * rejects after it.
+ * Any acquisition. `isBare`: an `unlock()` of the caller ends the level; otherwise its handle alone does. A
+ * call that gives no waitTime has the one of the client, and rejects after it.
  */
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends LockHold>(
-  lock: OwnedLock<H, Handle>,
-  asked: () => AcquireArguments,
-  byToken: boolean,
+export async function acquireLevel<H extends AnyHold>(
+  lock: LockOf<H>,
+  options: AcquireArguments,
+  isBare: boolean,
   given?: Caller<H>,
-): Promise<Handle | LevelOf<H> | undefined> {
+): Promise<LevelOf<H> | undefined> {
   assertHasLock(lock)
-  const options = asked()
-  const { client, subject } = lock
+  const { client, subject, unscoped } = lock
   const waitTime = client.limitOf(options.waitTime)
-  const caller = given ?? callerOf(lock, options.threadId)
-  const isLimited = options.waitTime === undefined && waitTime !== undefined
-  const isNoted = !byToken && !caller.isScoped
+  const wanted = waitTime === options.waitTime ? options : { ...options, waitTime }
+  const caller = given ?? callerOf<H>(client, options.threadId)
   const entry = caller.entryToAcquire(subject.objectId)
   if (entry?.loss) throw entry.loss
   if (entry?.begin() === false)
@@ -204,28 +171,18 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Lo
         `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
         'redisson.run() or threadId.',
     )
-  const bare = byToken ? undefined : entry ? entry.bare : bareLevelsOf(lock, caller)
+  const bare = isBare ? (entry?.bare ?? caller.bareLevels?.(subject.objectId) ?? unscoped) : undefined
   let level: LevelOf<H> | undefined
-  if (isNoted) lock.acquiring++
+  bare?.begin()
   try {
-    level = await lock[ACQUIRE_FOR](
-      caller,
-      waitTime === options.waitTime ? options : { ...options, waitTime },
-      entry,
-      bare,
-    )
+    level = await lock[ACQUIRE_FOR](caller, wanted, entry, bare)
   } finally {
     entry?.end()
-    if (isNoted) lock.acquiring--
-    if (!level) {
-      bare?.tidy()
-      // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
-      if (isNoted) for (const { hold } of bare!) hold.hasFailedBeside = true
-    }
+    bare?.end(level !== undefined)
   }
-  if (!level && isLimited) throw timedOutFor(lock, waitTime)
-  if (level && isNoted && caller.thread) warnOfEndedThread(client, subject.name)
-  return level && byToken ? lock[HANDLE_OF](level) : level
+  if (!level && options.waitTime === undefined && waitTime !== undefined) throw timedOutFor(lock, waitTime)
+  if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, subject.name)
+  return level
 }
 
 /** `stays`: another hold of the same callers is held. */

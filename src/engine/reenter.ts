@@ -4,8 +4,8 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import { type AcquireRequest, addLevel } from './acquire-request'
-import type { Caller, Hold } from './hold'
+import type { AcquireRequest } from './acquire-request'
+import { type Caller, type Hold, Level } from './hold'
 import type { LockKind } from './lock-kind'
 import { updateLevels, wrongTypeAs } from './release'
 
@@ -78,7 +78,8 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
     return undefined
   }
   entering.state = 'inside'
-  const level = addLevel(request, hold, sent)
+  const { caller, branchPlace, bare } = request
+  const level = hold.addLevel(new Level(hold, options.leaseTime, sent, caller.thread, branchPlace), bare)
   client.leases.update(hold)
   return level
 }

@@ -3,7 +3,6 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
 import { type ScriptName, script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import type { Moment } from '../util/clock'
 import { LazySignal } from '../util/lazy-signal'
 import type { LeaseBook } from './lease-book'
 
@@ -79,8 +78,6 @@ export function renewalBy(
 export abstract class Lease {
   state: LeaseState = 'held'
   lossReason: LossReason | undefined
-  /** When it ended without a release. */
-  ended: Moment | undefined
   /** Where the code of the user acquired it, in development. */
   at: string | undefined
   /** The logical thread that acquired it, if there is one. */
@@ -129,9 +126,8 @@ export abstract class Lease {
   }
 
   /** Ends it without a release. */
-  protected end(state: 'lost' | 'expired', at: Moment, reason: unknown): void {
+  protected end(state: 'lost' | 'expired', reason: unknown): void {
     this.state = state
-    this.ended = at
     this.abortSignal(reason)
   }
 

@@ -7,7 +7,7 @@ import type { Client } from '../client/client'
 import { LockHandle } from '../engine/lock-handle'
 import { ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-kind'
-import { acquireAsAsked } from '../engine/owned-lock'
+import { acquireLevel } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import type { RLock } from '../engine/rlock'
 import { prefixed } from '../scripts/key-names'
@@ -204,13 +204,11 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await acquireAsAsked(this, () => lockArguments(first, unit), false))!.hold.grant as number
+    return (await acquireLevel(this, lockArguments(first, unit), true))!.hold.grant as number
   }
 
   async tryLockAndGetToken(...args: Parameters<typeof tryLockArguments>): Promise<number | undefined> {
-    return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.hold.grant as
-      | number
-      | undefined
+    return (await acquireLevel(this, tryLockArguments(...args), true))?.hold.grant as number | undefined
   }
 
   override async [ACQUIRE_FOR](...args: Parameters<ReentrantLock<FencedHold>[typeof ACQUIRE_FOR]>) {

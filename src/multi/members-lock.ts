@@ -2,17 +2,10 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
-import {
-  ACQUIRE_FOR,
-  ASSERT_MAY_RELEASE,
-  HANDLE_OF,
-  LEVELS_OF,
-  RELEASE_LEVEL,
-} from '../engine/lock-internals'
+import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
-import type { BareLevels } from '../ownership/bare-levels'
 import type { Caller } from '../ownership/caller'
-import type { HoldEntry } from '../ownership/hold-table'
+import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import { processState } from '../ownership/process-state'
 import { inGlobalOrder } from './global-order'
 import { leavesOf, type Member, type MemberGroup } from './member'
@@ -97,11 +90,6 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersLevel> {
     return level
   }
 
-  // The watchdogs of other clients renew their members until these are released.
-  protected override [ASSERT_MAY_RELEASE](): void {
-    if (isAllOf(this.group, this.client)) super[ASSERT_MAY_RELEASE]()
-  }
-
   async [RELEASE_LEVEL](level: MembersLevel): Promise<void> {
     await level.unlock()
   }
@@ -109,11 +97,4 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersLevel> {
   async [LEVELS_OF](own: MembersHold): Promise<number> {
     return own.levels.size
   }
-}
-
-/** Whether all members are locks of this client. */
-function isAllOf({ members }: MemberGroup, client: Client): boolean {
-  return members.every(({ lock, identity }) =>
-    lock instanceof MembersLock ? isAllOf(lock.group, client) : identity?.client === client,
-  )
 }

@@ -1,6 +1,5 @@
-import type { Bare, BareLevels } from './bare-levels'
-import { type HoldEntry, HoldTable } from './hold-table'
-import type { LogicalThread } from './logical-thread'
+import { type Bare, type BareLevels, type HoldEntry, HoldTable } from './hold-table'
+import { ambientThread, type LogicalThread } from './logical-thread'
 import type { AnyHold, LevelOf } from './owned-hold'
 
 /**
@@ -29,10 +28,23 @@ export interface Caller<H extends AnyHold = AnyHold> {
   pathBelow(hold: H): readonly LogicalThread[]
 }
 
+/** The client of a caller: it keeps the holds of the callers that the `threadId` option names. */
+interface ClientOfCallers {
+  readonly explicitHolds: HoldTable
+}
+
+/** The caller whose code is running. */
+export function callerOf<H extends AnyHold>(client: ClientOfCallers, explicit?: number): Caller<H> {
+  if (explicit !== undefined) return explicitCaller(client.explicitHolds as HoldTable<H>, explicit)
+  const thread = ambientThread()
+  if (!thread) return unscopedCaller as Caller<H>
+  return thread.isAlive ? new ThreadCaller<H>(client, thread) : endedThreadCaller<H>(client, thread)
+}
+
 const NO_PATH: readonly LogicalThread[] = []
 
 /** The caller that the `threadId` option names. `table`: the holds of all such callers of one client. */
-export function explicitCaller<H extends AnyHold>(table: HoldTable<H>, threadId: number): Caller<H> {
+function explicitCaller<H extends AnyHold>(table: HoldTable<H>, threadId: number): Caller<H> {
   const entryOf = (objectId: string) => table.get(`${threadId} ${objectId}`)
   return {
     description: `threadId ${threadId}`,
@@ -115,7 +127,7 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
 }
 
 /** The table of one client and one thread. */
-export function tableOf<H extends AnyHold>(client: object, thread: LogicalThread): HoldTable<H> {
+function tableOf<H extends AnyHold>(client: object, thread: LogicalThread): HoldTable<H> {
   let table = thread.holdTables.get(client) as HoldTable<H> | undefined
   if (!table) {
     table = new HoldTable<H>()
@@ -125,7 +137,7 @@ export function tableOf<H extends AnyHold>(client: object, thread: LogicalThread
 }
 
 /** Each acquisition is an owner of its own. */
-export const UNSCOPED = {
+const UNSCOPED = {
   isScoped: false,
   entryToAcquire: () => undefined,
   settled: () => undefined,
@@ -139,4 +151,21 @@ export const unscopedCaller: Caller = {
   description: 'an earlier call of this lock object',
   thread: undefined,
   bareLevel: (_, ofObject) => ofObject?.owedFirst(),
+}
+
+/**
+ * Code of a thread that has ended, such as its timers. Its `unlock()` ends only what code of this thread
+ * acquired.
+ */
+function endedThreadCaller<H extends AnyHold>(client: object, thread: LogicalThread): Caller<H> {
+  const table = tableOf<H>(client, thread)
+  return {
+    ...UNSCOPED,
+    description: 'this logical thread, which has ended,',
+    thread,
+    // An acquisition in flight may wait for the very level that its `unlock()` is to end.
+    settled: (objectId) => (table.get(objectId)?.bare.isEmpty ? table.get(objectId)?.settled() : undefined),
+    bareLevels: (objectId) => table.getOrCreate(objectId).bare,
+    bareLevel: (objectId) => table.get(objectId)?.bare.owedFirst(),
+  }
 }

@@ -1,6 +1,99 @@
 import { Mutex } from 'async-mutex'
-import { type Bare, BareLevels } from './bare-levels'
-import type { AnyHold, LevelOf } from './owned-hold'
+import { type AnyHold, type LevelList, type LevelOf, type OwnedLevel, TIME_LEFT } from './owned-hold'
+
+/** What the next `unlock()` of a caller ends. `level` is undefined where it has ended already. */
+export interface Bare<L extends OwnedLevel> {
+  readonly within: BareLevels<L>
+  readonly level: L | undefined
+}
+
+/**
+ * The levels of one lock that `lock()` and `tryLock()` of one caller acquired, and that no `unlock()` has
+ * ended. Each `unlock()` of the caller ends one of them. A level that has expired or was lost leaves the
+ * list, and its `unlock()` is owed: when that comes late, it must not end what was acquired since.
+ */
+export class BareLevels<L extends OwnedLevel> implements LevelList {
+  /** In the order of their acquisition. */
+  private readonly live: L[] = []
+  private owed = 0
+  /** How many calls are acquiring a level of it. */
+  acquiring = 0
+  /** The loss of a level whose `unlock()` is owed. An explicit lease that ends is none. */
+  loss: unknown
+
+  constructor(private readonly whenEmpty?: () => void) {}
+
+  get isEmpty(): boolean {
+    return !this.hasLive && this.owed === 0 && this.acquiring === 0
+  }
+
+  get hasLive(): boolean {
+    return this.live.length > 0
+  }
+
+  add(level: L): void {
+    level.bareIn = this
+    this.live.push(level)
+  }
+
+  /** The level has ended without an `unlock()`. */
+  ended(level: L, loss?: unknown): void {
+    if (!this.drop(level)) return
+    this.owed++
+    this.loss ??= loss
+  }
+
+  /** The `unlock()` of this level has come; undefined: that of one that had ended. */
+  remove(level: L | undefined): void {
+    if (level) this.drop(level)
+    else if (--this.owed === 0) this.loss = undefined
+    this.tidy()
+  }
+
+  /** An acquisition of a level of it has begun. */
+  begin(): void {
+    this.acquiring++
+  }
+
+  /** That acquisition is over. Also after a `lock()` that was aborted an `unlock()` in `finally` may follow. */
+  end(isAcquired: boolean): void {
+    this.acquiring--
+    if (isAcquired) return
+    for (const { hold } of this.live) hold.hasFailedBeside = true
+    this.tidy()
+  }
+
+  private tidy() {
+    if (this.isEmpty) this.whenEmpty?.()
+  }
+
+  private drop(level: L): boolean {
+    if (level.bareIn !== this) return false
+    level.bareIn = undefined
+    this.live.splice(this.live.indexOf(level), 1)
+    return true
+  }
+
+  /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
+  newest(): Bare<L> | undefined {
+    let level = this.live.at(-1)
+    for (; level?.isHeld === false; level = this.live.at(-1)) this.ended(level)
+    return level || this.owed > 0 ? { within: this, level } : undefined
+  }
+
+  /**
+   * For callers that nothing distinguishes: what is owed, or else the level whose time is over first. So what
+   * stays lasts as long as each of them needs.
+   */
+  owedFirst(): Bare<L> | undefined {
+    // A loss that this notices runs listeners, and one of them may call `unlock()`.
+    for (const level of [...this.live]) if (level[TIME_LEFT] <= 0) this.ended(level)
+    if (this.owed > 0) return { within: this, level: undefined }
+    let [first] = this.live
+    for (const level of this.live) if (level[TIME_LEFT] < first![TIME_LEFT]) first = level
+    return first && { within: this, level: first }
+  }
+}
 
 /**
  * The state of one caller and one lock. The table drops it when the caller neither has nor acquires anything
@@ -86,7 +179,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     const left = ([...this.hold.levels] as LevelOf<H>[]).findLast(
       ({ bareIn, thread }) => bareIn && thread && !thread.isAlive,
     )
-    return left && { within: left.bareIn!, level: left }
+    return left && { within: left.bareIn as BareLevels<LevelOf<H>>, level: left }
   }
 }
 

@@ -45,9 +45,9 @@ export class LogicalThread {
 }
 
 /** The thread whose code is running, whether it has ended or not. */
-export function ambientThread(): LogicalThread | undefined {
-  return processState.threads.getStore() as LogicalThread | undefined
-}
+export const ambientThread = processState.threads.getStore.bind(processState.threads) as () =>
+  | LogicalThread
+  | undefined
 
 /** A new child of the thread whose code is running; without a parent where no thread is running. */
 export function newChildThread(): LogicalThread {

@@ -1,4 +1,31 @@
-import type { OwnedLevel } from './bare-levels'
+import type { LogicalThread } from './logical-thread'
+
+/**
+ * For how long a level is still held, in ms; Infinity: until its release; 0: it has ended. A symbol, because
+ * a level may be an object of the caller.
+ */
+export const TIME_LEFT: unique symbol = Symbol('timeLeft')
+
+/** One acquisition within a hold. */
+export interface OwnedLevel {
+  readonly hold: { readonly holder: string; hasFailedBeside: boolean }
+  /** The logical thread that acquired it; undefined for a caller without one. */
+  readonly thread: LogicalThread | undefined
+  /**
+   * The levels among which an `unlock()` finds it; undefined: it has ended, or only its LockHold or
+   * `withLock` releases it.
+   */
+  bareIn: LevelList | undefined
+  readonly [TIME_LEFT]: number
+  /** Of a level over several locks, which may learn of its end only when it is asked. */
+  readonly isHeld?: boolean
+}
+
+/** The levels among which an `unlock()` finds its own. */
+export interface LevelList {
+  /** The level has ended without an `unlock()`. */
+  ended(level: OwnedLevel, loss?: unknown): void
+}
 
 /** The part of a hold that this folder needs. The engine above defines the rest. */
 export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {

@@ -28,8 +28,6 @@ export class ScriptCall<Value> {
   sent: Moment
   /** How long to wait before the next copy, in ms. */
   backoff = FIRST_BACKOFF
-  /** The caller has its answer or its error. The command may still be in flight. */
-  settled = false
   private error: unknown
   private promise: Promise<Reply<Value>> | undefined
   private onReply: ((reply: Reply<Value>) => void) | undefined
@@ -65,6 +63,11 @@ export class ScriptCall<Value> {
     this.started = this.sent = clock.now()
   }
 
+  /** The caller has its answer or its error. The command may still be in flight. */
+  get settled(): boolean {
+    return this.finished || this.error !== undefined
+  }
+
   /** The answer for a caller that awaits it. */
   get answer(): Promise<Reply<Value>> {
     this.promise ??= new Promise((resolve, reject) => this.whenAnswered(resolve, reject))
@@ -86,13 +89,11 @@ export class ScriptCall<Value> {
   /** The answer came, perhaps after its caller has left. No copy is in flight any more. */
   resolve(reply: Reply<Value>): void {
     const isAwaited = !this.settled
-    this.settled = true
     this.finish(reply)
     if (isAwaited) this.onReply?.(reply)
   }
 
   reject(error: unknown): void {
-    this.settled = true
     this.error = error
     // The caller may have stopped listening.
     this.promise?.catch(() => {})

@@ -222,8 +222,7 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted, ofScope: boolea
   const { client, target } = semaphore
   const { permits, signal } = wanted
   if (permits === 0) {
-    client.assertOpen()
-    signal?.throwIfAborted()
+    client.assertWanted(signal)
     return true
   }
   if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted)))) return false

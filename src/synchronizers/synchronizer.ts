@@ -92,8 +92,6 @@ export function enter<Grant>(
   const { client } = synchronizer
   const { wanted } = attempt
   const waitTime = client.limitOf(wanted.waitTime)
-  client.assertOpen()
-  wanted.signal?.throwIfAborted()
   if (waitTime === wanted.waitTime) return client.acquire(target, attempt)
   return client.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } })).then((reply) => {
     if (!reply) throw waitIsOver(synchronizer, waitTime)

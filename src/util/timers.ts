@@ -26,12 +26,5 @@ export function setImmediate(callback: () => void): void {
   else realImmediate(callback)
 }
 
-let now: (() => number) | undefined
-/**
- * Monotonic time in ms. `performance` is read at the first call and not at import, because Node loads it only
- * then.
- */
-export function performanceNow(): number {
-  now ??= performance.now.bind(performance)
-  return now()
-}
+/** Monotonic time in ms. */
+export const performanceNow = performance.now.bind(performance)

@@ -1,7 +1,10 @@
 import type { LeaseRegistry } from '../leases/lease-monitor'
-import type { Clock, Moment } from '../util/clock'
+import type { Moment } from '../util/clock'
 import type { WaitTarget } from './admission'
+import { type Cohort, SHORT_WAIT } from './cohort'
+import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
+import type { AnyWaiter, WaitSettings } from './waiter'
 
 /** After this long without an answer, in ms, the server counts as silent and not as slow. */
 const SILENT_AFTER = 3_000
@@ -21,6 +24,17 @@ type Phase =
   /** It leaves the object to other processes, until a time. */
   | 'yielding'
 
+/** The part of the client that a queue uses. */
+export interface WaitEnvironment extends WaitSettings {
+  /** The longest sleep behind a key without expiry, in ms. */
+  readonly longestSleep: number
+  readonly subscriptions: Subscriptions
+  readonly leases: LeaseRegistry
+  readonly selfWait: SelfDeadlockWarning
+  /** The queues that callers may join. A queue for one try is not among them. */
+  readonly queues: Pick<Map<string, unknown>, 'get' | 'delete'>
+}
+
 /** What a queue does, which tries of it are in flight, and what the answers say of its object. */
 export abstract class QueueState {
   protected phase: Phase = 'idle'
@@ -32,11 +46,7 @@ export abstract class QueueState {
   protected silentSince: Moment | undefined
 
   abstract readonly target: WaitTarget
-  abstract readonly environment: {
-    readonly clock: Clock
-    readonly leases: LeaseRegistry
-    readonly subscriptions: Subscriptions
-  }
+  abstract readonly environment: WaitEnvironment
 
   /** Whether the object is known to be held, and the server has not been silent since. */
   isKnownHeld(): boolean {
@@ -59,5 +69,29 @@ export abstract class QueueState {
   /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
   protected get areTriesOver(): boolean {
     return this.unanswered === 0 && (this.phase === 'trying' || this.phase === 'woken')
+  }
+
+  protected get isResting(): boolean {
+    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
+  }
+
+  /** Whether the server has confirmed the subscription, so that messages arrive. */
+  protected get isConfirmed(): boolean {
+    const { subscriptions } = this.environment
+    const { channel } = this.target
+    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
+  }
+
+  /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */
+  protected get cohort(): Cohort | undefined {
+    const { channel, takesTurns } = this.target
+    return takesTurns ? this.environment.subscriptions.channels.get(channel)?.cohort : undefined
+  }
+
+  /** How long to yield, in ms: not with a short wait, and for half of the remaining wait at most. */
+  protected yieldFor(waiter: AnyWaiter): number {
+    const time = this.cohort?.yieldTime() ?? 0
+    if (time <= 0 || waiter.remainingWait <= SHORT_WAIT) return 0
+    return Math.min(time, waiter.remainingWait / 2)
   }
 }

@@ -1,33 +1,19 @@
-import type { LeaseRegistry } from '../leases/lease-monitor'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
+import { LinkedList } from '../util/linked-list'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { queueMicrotask, setImmediate } from '../util/timers'
 import { type Admission, MOST_TOGETHER, type WaitTarget } from './admission'
 import type { Attempt, Outcome } from './attempt'
-import { type Cohort, SHORT_WAIT } from './cohort'
-import { QueueState } from './queue-state'
-import type { SelfDeadlockWarning } from './self-deadlock-warning'
-import type { Subscriptions } from './subscriptions'
-import { type AnyWaiter, Waiter, type WaiterQueue, Waiters, type WaitSettings } from './waiter'
+import { QueueState, type WaitEnvironment } from './queue-state'
+import { type AnyWaiter, Waiter, type WaiterQueue } from './waiter'
 
 /**
  * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a
  * message, such as a DEL. So the waiter tries after this long, in ms.
  */
 const LONGEST_WITHOUT_TRY = 100
-
-/** The part of the client that a queue uses. */
-export interface WaitEnvironment extends WaitSettings {
-  /** The longest sleep behind a key without expiry, in ms. */
-  readonly longestSleep: number
-  readonly subscriptions: Subscriptions
-  readonly leases: LeaseRegistry
-  readonly selfWait: SelfDeadlockWarning
-  /** The queues that callers may join. A queue for one try is not among them. */
-  readonly queues: Map<string, WaitQueue>
-}
 
 /**
  * The queue of one process for one object: first come, first served. The first waiter tries; where several
@@ -41,7 +27,7 @@ export interface WaitEnvironment extends WaitSettings {
  * acquired" only if the object is known to be held, or the server answers a try of the queue after that.
  */
 export class WaitQueue extends QueueState implements WaiterQueue {
-  readonly waiters = new Waiters()
+  readonly waiters = new LinkedList<AnyWaiter>()
   private rules: Admission | undefined
   private timer: RearmableTimer | undefined
   /** Waiters whose wait is over and that have no try of their own. */
@@ -68,7 +54,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   /** Queues an acquisition. Its result is the reply that granted it, or undefined when its wait was over. */
   join<Grant>(attempt: Attempt<Grant>): Waiter<Grant> {
     const waiter = new Waiter(attempt, this)
-    if (this.phase === 'idle') outsideThreads(() => this.begin(waiter))
+    if (this.phase === 'idle') this.begin(waiter)
     else if (waiter.lastTry) this.awaitAnswer(waiter)
     return waiter
   }
@@ -131,10 +117,6 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     outsideRequests(() => queueMicrotask(() => this.areTriesOver && this.tryInTurn()))
   }
 
-  private get isResting(): boolean {
-    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
-  }
-
   private begin(waiter: AnyWaiter) {
     // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold
     // of this client the first is not needed either.
@@ -154,26 +136,13 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.stopWatching = undefined
     this.stopListening?.()
     this.stopListening = undefined
-    const { environment, target } = this
-    const { queues } = environment
-    if (this.isEmpty && queues.get(target.objectId) === this) queues.delete(target.objectId)
+    const { queues } = this.environment
+    const { objectId } = this.target
+    if (this.isEmpty && queues.get(objectId) === this) queues.delete(objectId)
   }
 
   private startListening() {
     this.stopListening = this.environment.subscriptions.listen(this.target, () => this.wake())
-  }
-
-  /** Whether the server has confirmed the subscription, so that messages arrive. */
-  private get isConfirmed(): boolean {
-    const { subscriptions } = this.environment
-    const { channel } = this.target
-    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
-  }
-
-  /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */
-  private get cohort(): Cohort | undefined {
-    const { channel, takesTurns } = this.target
-    return takesTurns ? this.environment.subscriptions.channels.get(channel)?.cohort : undefined
   }
 
   /** Yields to other processes if it is their turn, and then tries. */
@@ -185,13 +154,6 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     // If every first try succeeded, no waiter has subscribed yet. The queue must hear releases.
     if (!this.stopListening) this.startListening()
     this.rest('yielding', back)
-  }
-
-  /** How long to yield, in ms: not with a short wait, and for half of the remaining wait at most. */
-  private yieldFor(waiter: AnyWaiter): number {
-    const time = this.cohort?.yieldTime() ?? 0
-    if (time <= 0 || waiter.remainingWait <= SHORT_WAIT) return 0
-    return Math.min(time, waiter.remainingWait / 2)
   }
 
   /** Tries without a yield. */
@@ -208,7 +170,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     const together: AnyWaiter[] = []
     for (const waiter of this.admission.together(this.waiters))
       if (together.push(waiter) === MOST_TOGETHER) break
-    // Code of the user, such as a tracing hook, may run while one of them is sent, and may abort another one.
+    // Code of the user may run while one of them is sent, and may abort another one.
     for (const waiter of together) if (waiter.phase !== 'settled') this.sendTry(waiter)
   }
 
@@ -217,9 +179,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.phase = 'trying'
   }
 
-  /**
-   * Sends one try for one waiter. The queue goes on when the last try is answered, or when its waiter leaves.
-   */
+  /** The queue goes on when the last try is answered, or when its waiter leaves. */
   private sendTry(waiter: AnyWaiter, giver?: string): AnyScriptCall {
     this.unanswered++
     const call = waiter.startTry(giver)
@@ -235,30 +195,37 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean) {
     const isLast = --this.unanswered === 0
     this.silentSince = isLast ? undefined : this.environment.clock.now()
-    const { granted } = reply.value
     waiter.answered(reply)
-    if (granted && !reply.acknowledged) {
-      if (!isLast) return
-      if (waiter.phase === 'settled') this.tryInTurn()
-      else this.sleepUnlessWoken(0)
-      return this.endOverdue()
-    }
+    const next = this.afterAnswer(waiter, reply, isCompeting)
+    if (!isLast) return
+    if (next === 'try') return this.tryInTurn()
+    if (next === 'ask for more') return this.askForMore()
+    this.endOverdue()
+    if (this.isEmpty) this.finish()
+    else this.sleepUnlessWoken(next)
+  }
+
+  /** What the queue does next; a number: it sleeps for so many ms. */
+  private afterAnswer(
+    waiter: AnyWaiter,
+    reply: Reply<Outcome<unknown>>,
+    isCompeting: boolean,
+  ): 'try' | 'ask for more' | number {
+    const { granted } = reply.value
+    // It tries once more, or has failed, and the next one tries.
+    if (granted && !reply.acknowledged) return 0
     if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
-    if (this.isEmpty) return this.finish()
+    if (this.isEmpty) return 0
     // The hold that was to pass the lock on was gone: the answer does not say whether another is there.
     if (!granted && !isCompeting) {
       this.knownHeld = false
-      return this.tryInTurn()
+      return 'try'
     }
     const time = this.admission.next(reply, waiter.attempt, this.waiters)
     if (!granted && waiter.lastTry) waiter.giveUp()
-    const mayTry = granted && time === 0
-    this.knownHeld = !mayTry
-    if (!isLast) return
-    if (mayTry) return this.askForMore()
-    this.endOverdue()
-    if (this.isEmpty) this.finish()
-    else this.sleepUnlessWoken(time)
+    const mayEnter = granted && time === 0
+    this.knownHeld = !mayEnter
+    return mayEnter ? 'ask for more' : time
   }
 
   /**
@@ -327,6 +294,6 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 }
 
-// Functions of the module and no closures: a queue is made for each acquisition of a free lock.
+// No closures: a queue is made for each acquisition of a free lock.
 const tryInTurn = (queue: WaitQueue) => queue.tryInTurn()
 const tryNow = (queue: WaitQueue) => queue.tryNow()

@@ -1,8 +1,9 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
+import type { WaitEnvironment } from './queue-state'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
-import { type WaitEnvironment, WaitQueue } from './wait-queue'
+import { WaitQueue } from './wait-queue'
 import { ANCESTOR_ACQUIRED, type AnyWaiter, type WaitResult } from './waiter'
 
 export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
@@ -13,7 +14,7 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
   readonly audienceIsKnown: boolean
   /** Learns which releases the server published, and which it refused to publish. */
   readonly messages: {
-    readonly mayGoOn: boolean
+    readonly hasRefused: boolean
     published(object: Freed): void
     refused(object: Freed): void
   }
@@ -21,16 +22,12 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
 
 type Freed = Pick<WaitTarget, 'objectId' | 'relatedIds' | 'subject' | 'channel' | 'takesTurns' | 'allLeft'>
 
-/** The answer to a release. `notified`: how many clients the server notified; undefined: it refused that. */
-interface Released {
-  readonly result: string
-  readonly notified?: number | undefined
-}
-
-/** The call of a release. */
+/** The call of a release. `notified`: how many clients the server notified; undefined: it refused that. */
 interface ReleaseCall {
   whenAnswered(onReply: (reply: { readonly value: Released }) => void, onError: () => void): void
 }
+
+type Released = { readonly result: string; readonly notified?: number | undefined }
 
 /** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues {
@@ -109,7 +106,7 @@ export class WaitQueues {
     if (!isPublished) {
       messages.refused(object)
       this.mayBeFree(object)
-    } else if (messages.mayGoOn) messages.published(object)
+    } else if (messages.hasRefused) messages.published(object)
   }
 
   /** What `releasing` announced did not happen, or is not known to have happened. */

@@ -3,6 +3,7 @@ import { classify, isShortage } from '../redis/reply/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
+import type { LinkedList } from '../util/linked-list'
 import type { Attempt, Outcome } from './attempt'
 import { nameOf, notReplicated, unanswered } from './wait-errors'
 
@@ -37,39 +38,8 @@ export interface WaitSettings {
   readonly scripts: { readonly isServerAway: boolean }
 }
 
-/**
- * Waiters, first come, first served. The removal of one in the middle costs no more than that of the first.
- */
-export class Waiters implements Iterable<AnyWaiter> {
-  first: AnyWaiter | undefined
-  private last: AnyWaiter | undefined
-
-  add(waiter: AnyWaiter): void {
-    waiter.before = this.last
-    if (this.last) this.last.behind = waiter
-    else this.first = waiter
-    this.last = waiter
-  }
-
-  /** It must be among them. */
-  remove(waiter: AnyWaiter): void {
-    const { before, behind } = waiter
-    if (before) before.behind = behind
-    else this.first = behind
-    if (behind) behind.before = before
-    else this.last = before
-    waiter.before = waiter.behind = undefined
-  }
-
-  /** The current one may be removed during the iteration. */
-  *[Symbol.iterator](): Iterator<AnyWaiter> {
-    for (let waiter = this.first; waiter; ) {
-      const { behind }: AnyWaiter = waiter
-      yield waiter
-      waiter = behind
-    }
-  }
-}
+/** Waiters, first come, first served. */
+export type Waiters = LinkedList<AnyWaiter>
 
 /** What a waiter does: between two tries it waits. `sending`: the command of a try is being sent. */
 type Phase = 'waiting' | 'sending' | 'trying' | 'settled'
@@ -170,12 +140,12 @@ export class Waiter<Grant> {
     this.phase = 'sending'
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
-    if (this.isTrying) {
-      this.phase = 'trying'
-      this.inFlight = call
-    } else {
+    if ((this.phase as Phase) === 'settled') {
       attempt.undo?.(call)
       attempt.ended?.(false)
+    } else {
+      this.phase = 'trying'
+      this.inFlight = call
     }
     return call
   }

@@ -46,7 +46,7 @@ export class GrantLease extends Lease {
     client.leases.end(this)
     this.lossReason = reason
     const error = this.lossError()
-    this.end('lost', client.clock.now(), error)
+    this.end('lost', error)
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') client.queues.mayBeFree(target)
     client.events.emit('lockLost', { ...this.named, reason, error })

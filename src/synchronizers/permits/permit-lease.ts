@@ -65,7 +65,7 @@ export class PermitLease extends Lease {
     )
     error.reason = reason
     const isExpected = reason === 'lease' && !this.needsWatchdog
-    this.end(isExpected ? 'expired' : 'lost', client.clock.now(), error)
+    this.end(isExpected ? 'expired' : 'lost', error)
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') client.queues.mayBeFree(target)

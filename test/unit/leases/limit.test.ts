@@ -23,7 +23,7 @@ class LimitedLease extends Lease {
 
   lose(reason: LossReason): void {
     this.lost.push({ at: this.clock.now().monotonic, reason })
-    this.end('lost', this.clock.now(), undefined)
+    this.end('lost', undefined)
   }
 
   renewalFailed(): void {}

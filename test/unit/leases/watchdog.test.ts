@@ -47,7 +47,7 @@ class NotedLease extends Lease {
 
   lose(_reason: LossReason): void {
     this.lostAt = this.clock.now().monotonic
-    this.end('lost', this.clock.now(), undefined)
+    this.end('lost', undefined)
   }
 
   renewalFailed(): void {}

@@ -63,7 +63,7 @@ export const SOURCES: readonly Mutant[] = [
       name: 'late-unlock-of-a-branch',
       row: 'V112',
       scenes: ['branches'],
-      file: 'src/ownership/bare-levels.ts',
+      file: 'src/ownership/hold-table.ts',
     },
     what: 'the late unlock() of a branch releases what its parent has acquired since',
     find: 'return level || this.owed > 0 ? { within: this, level } : undefined',

@@ -5,9 +5,8 @@ import type { Script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { random } from '../util/random'
 import type { WaitTarget } from '../waiting/admission'
-import type { Attempt } from '../waiting/attempt'
+import type { Attempt, WaitResult } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
-import type { WaitResult } from '../waiting/waiter'
 import { RequestRecord, type Retried } from './request-record'
 
 /** The answer to a change whose message was published. */

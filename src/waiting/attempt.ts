@@ -1,5 +1,5 @@
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { ScriptCall } from '../scripts/script-call'
+import type { Reply, ScriptCall } from '../scripts/script-call'
 
 /**
  * The answer to one try: granted, perhaps with a payload, or blocked for this many ms (-1: without expiry).
@@ -17,6 +17,12 @@ export const GRANTED: Outcome<undefined> = { granted: true, grant: undefined }
 export function blocked(blockedFor: number): Outcome<never> {
   return { granted: false, blockedFor }
 }
+
+/** The reply to the try that was granted. */
+export type GrantedReply<Grant> = Reply<Extract<Outcome<Grant>, { readonly granted: true }>>
+
+/** The reply to the try that was granted, or undefined when the wait was over. */
+export type WaitResult<Grant> = GrantedReply<Grant> | undefined
 
 /** What the caller of an acquisition asked for. */
 export interface Wanted {

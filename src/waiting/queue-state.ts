@@ -1,7 +1,8 @@
 import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { Moment } from '../util/clock'
+import { RearmableTimer } from '../util/rearmable-timer'
 import type { WaitTarget } from './admission'
-import { type Cohort, SHORT_WAIT } from './cohort'
+import { SHORT_WAIT } from './cohort'
 import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
 import type { AnyWaiter, WaitSettings } from './waiter'
@@ -38,6 +39,7 @@ export interface WaitEnvironment extends WaitSettings {
 /** What a queue does, which tries of it are in flight, and what the answers say of its object. */
 export abstract class QueueState {
   protected phase: Phase = 'idle'
+  protected timer: RearmableTimer | undefined
   /** How many tries have no answer yet. */
   protected unanswered = 0
   /** The last answer said that the object is held, or this client holds it. */
@@ -71,27 +73,20 @@ export abstract class QueueState {
     return this.unanswered === 0 && (this.phase === 'trying' || this.phase === 'woken')
   }
 
-  protected get isResting(): boolean {
-    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
+  /** How much of a yield this waiter leaves to others, in ms: half of its remaining wait at most. */
+  protected yieldOf({ remainingWait }: AnyWaiter, time: number): number {
+    return remainingWait <= SHORT_WAIT ? 0 : Math.min(time, remainingWait / 2)
   }
 
-  /** Whether the server has confirmed the subscription, so that messages arrive. */
-  protected get isConfirmed(): boolean {
-    const { subscriptions } = this.environment
-    const { channel } = this.target
-    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
-  }
+  protected abstract tryInTurn(): void
+  protected abstract tryNow(): void
 
-  /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */
-  protected get cohort(): Cohort | undefined {
-    const { channel, takesTurns } = this.target
-    return takesTurns ? this.environment.subscriptions.channels.get(channel)?.cohort : undefined
-  }
-
-  /** How long to yield, in ms: not with a short wait, and for half of the remaining wait at most. */
-  protected yieldFor(waiter: AnyWaiter): number {
-    const time = this.cohort?.yieldTime() ?? 0
-    if (time <= 0 || waiter.remainingWait <= SHORT_WAIT) return 0
-    return Math.min(time, waiter.remainingWait / 2)
+  /** Tries after this long, in ms. */
+  protected rest(phase: 'sleeping' | 'polling' | 'yielding', time: number): void {
+    this.phase = phase
+    this.timer ??= new RearmableTimer(this.environment.clock, () =>
+      this.phase === 'yielding' ? this.tryNow() : this.tryInTurn(),
+    )
+    this.timer.set(time)
   }
 }

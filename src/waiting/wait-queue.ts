@@ -1,13 +1,12 @@
 import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
-import { LinkedList } from '../util/linked-list'
-import { RearmableTimer } from '../util/rearmable-timer'
 import { queueMicrotask, setImmediate } from '../util/timers'
 import { type Admission, MOST_TOGETHER, type WaitTarget } from './admission'
 import type { Attempt, Outcome } from './attempt'
+import type { Cohort } from './cohort'
 import { QueueState, type WaitEnvironment } from './queue-state'
-import { type AnyWaiter, Waiter, type WaiterQueue } from './waiter'
+import { type AnyWaiter, Waiter, type WaiterQueue, Waiters } from './waiter'
 
 /**
  * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a
@@ -27,9 +26,8 @@ const LONGEST_WITHOUT_TRY = 100
  * acquired" only if the object is known to be held, or the server answers a try of the queue after that.
  */
 export class WaitQueue extends QueueState implements WaiterQueue {
-  readonly waiters = new LinkedList<AnyWaiter>()
+  readonly waiters = new Waiters()
   private rules: Admission | undefined
-  private timer: RearmableTimer | undefined
   /** Waiters whose wait is over and that have no try of their own. */
   private overdue: Set<AnyWaiter> | undefined
   private stopListening: (() => void) | undefined
@@ -63,12 +61,12 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   wake(): void {
     this.admission.heard()
     if (this.phase === 'trying') this.phase = 'woken'
-    else if (this.isResting) outsideRequests(tryInTurn, this)
+    else if (this.isResting) outsideRequests(() => this.tryInTurn())
   }
 
   /** The reason to yield to other processes may be gone: decides again whether to yield. */
   reconsider(): void {
-    if (this.phase === 'yielding') outsideRequests(tryInTurn, this)
+    if (this.phase === 'yielding') outsideRequests(() => this.tryInTurn())
   }
 
   /**
@@ -88,10 +86,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     })
   }
 
-  /**
-   * Whether a caller of this client may pass what it has on to a waiter here, before another process may try.
-   * Counts it.
-   */
+  /** Whether a caller of this client may pass what it has on to a waiter here, before others. Counts it. */
   mayPass(): boolean {
     return this.cohort?.handOff() ?? false
   }
@@ -100,7 +95,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.overdue ??= new Set()
     this.overdue.add(waiter)
     // A caller without a wait does not yield either: it would take a queue that yields for a silent server.
-    if (this.phase === 'polling' || this.phase === 'yielding') outsideRequests(tryNow, this)
+    if (this.phase === 'polling' || this.phase === 'yielding') outsideRequests(() => this.tryNow())
   }
 
   left(waiter: AnyWaiter, duringTry: boolean): void {
@@ -115,6 +110,10 @@ export class WaitQueue extends QueueState implements WaiterQueue {
    */
   private goOn() {
     outsideRequests(() => queueMicrotask(() => this.areTriesOver && this.tryInTurn()))
+  }
+
+  private get isResting(): boolean {
+    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
   }
 
   private begin(waiter: AnyWaiter) {
@@ -145,19 +144,32 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.stopListening = this.environment.subscriptions.listen(this.target, () => this.wake())
   }
 
+  /** Whether the server has confirmed the subscription, so that messages arrive. */
+  private get isConfirmed(): boolean {
+    const { subscriptions } = this.environment
+    const { channel } = this.target
+    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
+  }
+
+  /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */
+  private get cohort(): Cohort | undefined {
+    const { channel, takesTurns } = this.target
+    return takesTurns ? this.environment.subscriptions.channels.get(channel)?.cohort : undefined
+  }
+
   /** Yields to other processes if it is their turn, and then tries. */
-  tryInTurn(): void {
+  protected tryInTurn(): void {
     const waiter = this.waiters.first
     if (!waiter) return this.finish()
-    const back = this.yieldFor(waiter)
+    const time = this.cohort?.yieldTime() ?? 0
+    const back = time > 0 ? this.yieldOf(waiter, time) : 0
     if (back <= 0) return this.tryNow()
     // If every first try succeeded, no waiter has subscribed yet. The queue must hear releases.
     if (!this.stopListening) this.startListening()
     this.rest('yielding', back)
   }
 
-  /** Tries without a yield. */
-  tryNow(): void {
+  protected tryNow(): void {
     if (this.isEmpty) return this.finish()
     this.sendTries()
   }
@@ -284,16 +296,4 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.rest(phase, Math.min(longest, time < 0 ? longestSleep : Math.max(time, 1)))
     this.stopWatching ??= selfWait.watch(this.target, () => this.waiters)
   }
-
-  private rest(phase: 'sleeping' | 'polling' | 'yielding', time: number) {
-    this.phase = phase
-    this.timer ??= new RearmableTimer(this.environment.clock, () =>
-      this.phase === 'yielding' ? this.tryNow() : this.tryInTurn(),
-    )
-    this.timer.set(time)
-  }
 }
-
-// No closures: a queue is made for each acquisition of a free lock.
-const tryInTurn = (queue: WaitQueue) => queue.tryInTurn()
-const tryNow = (queue: WaitQueue) => queue.tryNow()

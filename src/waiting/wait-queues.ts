@@ -1,10 +1,11 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
-import type { Attempt } from './attempt'
+import type { Attempt, WaitResult } from './attempt'
 import type { WaitEnvironment } from './queue-state'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
+import { ANCESTOR_ACQUIRED } from './wait-errors'
 import { WaitQueue } from './wait-queue'
-import { ANCESTOR_ACQUIRED, type AnyWaiter, type WaitResult } from './waiter'
+import type { AnyWaiter } from './waiter'
 
 export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
   /**

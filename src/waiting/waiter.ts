@@ -3,26 +3,13 @@ import { classify, isShortage } from '../redis/reply/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
-import type { LinkedList } from '../util/linked-list'
-import type { Attempt, Outcome } from './attempt'
+import type { Attempt, GrantedReply, Outcome, WaitResult } from './attempt'
 import { nameOf, notReplicated, unanswered } from './wait-errors'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
 
 /** How many times in all a client tries to acquire while no replica acknowledges. */
 export const TRIES_FOR_ACKNOWLEDGEMENT = 3
-
-/**
- * The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold
- * instead.
- */
-export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
-
-/** The reply to the try that was granted. */
-type GrantedReply<Grant> = Reply<Extract<Outcome<Grant>, { readonly granted: true }>>
-
-/** The reply to the try that was granted, or undefined when the wait was over. */
-export type WaitResult<Grant> = GrantedReply<Grant> | undefined
 
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
 export type AnyWaiter = Waiter<any>
@@ -38,8 +25,37 @@ export interface WaitSettings {
   readonly scripts: { readonly isServerAway: boolean }
 }
 
-/** Waiters, first come, first served. */
-export type Waiters = LinkedList<AnyWaiter>
+/** Waiters, first come, first served. The removal of any costs no more than that of the first. */
+export class Waiters implements Iterable<AnyWaiter> {
+  first: AnyWaiter | undefined
+  private last: AnyWaiter | undefined
+
+  add(waiter: AnyWaiter): void {
+    waiter.before = this.last
+    if (this.last) this.last.behind = waiter
+    else this.first = waiter
+    this.last = waiter
+  }
+
+  /** It must be among them. */
+  remove(waiter: AnyWaiter): void {
+    const { before, behind } = waiter
+    if (before) before.behind = behind
+    else this.first = behind
+    if (behind) behind.before = before
+    else this.last = before
+    waiter.before = waiter.behind = undefined
+  }
+
+  /** The current one may be removed during the iteration. */
+  *[Symbol.iterator](): Iterator<AnyWaiter> {
+    for (let waiter = this.first; waiter; ) {
+      const { behind }: AnyWaiter = waiter
+      yield waiter
+      waiter = behind
+    }
+  }
+}
 
 /** What a waiter does: between two tries it waits. `sending`: the command of a try is being sent. */
 type Phase = 'waiting' | 'sending' | 'trying' | 'settled'

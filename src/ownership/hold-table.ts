@@ -55,7 +55,7 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
     this.acquiring++
   }
 
-  /** That acquisition is over. After a `lock()` that was aborted, too, an `unlock()` in `finally` may come. */
+  /** That acquisition is over. Also after an aborted `lock()` an `unlock()` in `finally` may come. */
   end(isAcquired: boolean): void {
     this.acquiring--
     if (isAcquired) return

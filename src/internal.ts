@@ -10,7 +10,7 @@
  *
  * It is loaded from the same code as `rlock`, so that classes and process-wide state exist once.
  */
-export { checkOptions, optionsReader, positive, wholeNumber } from './api/arguments'
+export { argumentsReader, checkOptions, positive, wholeNumber } from './api/arguments'
 export { IN_PROCESS_SERVER, type InProcessServer } from './api/redis-source'
 export type { Client } from './client/client'
 export type { Connections, Server } from './client/connections'

@@ -3,24 +3,33 @@ import type {
   ReleaseOptions,
   TryLockOptions,
   UnlockOptions,
-  WaitOptions,
   WithLockOptions,
 } from './call-options'
 import { TimeUnit } from './time-unit'
 
+/** Java reads a count as an int. */
+const MAX_COUNT = 2 ** 31 - 1
+
+/** What a call asks for. `permits` is 1 where it says nothing of them. */
 export interface AcquireArguments {
   readonly leaseTime: number | undefined
   readonly maxHoldTime: number | undefined
   readonly waitTime: number | undefined
   readonly threadId: number | undefined
   readonly signal: AbortSignal | undefined
+  readonly permits: number
 }
+
+/** What an acquisition of permits asks for. */
+export type PermitsWanted = Pick<AcquireArguments, 'permits' | 'leaseTime' | 'waitTime' | 'signal'>
+
+type Given = Partial<Record<keyof AcquireArguments, unknown>>
 
 /**
  * Checks what the caller gave, by options or one after the other. `unit`: that of the times. All results are
  * made here and have one shape. A copy by spread is slow where V8 has given up the shape of its source.
  */
-function checked(given: TryLockOptions, unit?: TimeUnit, defaultWait?: number): AcquireArguments {
+function checked(given: Given, unit: unknown, defaultWait?: number, leastPermits = 0): AcquireArguments {
   const lease = leaseTime(given.leaseTime, unit)
   const maxHoldTime = leaseTime(given.maxHoldTime, undefined, 'maxHoldTime')
   if (lease !== undefined && maxHoldTime !== undefined)
@@ -31,51 +40,64 @@ function checked(given: TryLockOptions, unit?: TimeUnit, defaultWait?: number): 
     waitTime: waitTime(given.waitTime, unit, defaultWait),
     threadId: threadId(given.threadId),
     signal: abortSignal(given.signal),
+    permits: permitCount(given.permits, leastPermits),
   }
 }
 
+/**
+ * Returns a function that reads the arguments of a call. `known`: its options. `order`: what it takes in place
+ * of options, one after the other; a unit may follow the times. `defaultWait` holds where it is given no
+ * `waitTime`.
+ */
+export function argumentsReader<Options extends object>(
+  known: readonly (keyof Options & string)[],
+  order: readonly (keyof Options & string)[] = [],
+  defaultWait?: number,
+  leastPermits?: number,
+) {
+  const absent = checked({}, undefined, defaultWait)
+  return (first?: number | Options, second?: number | TimeUnit, third?: TimeUnit): AcquireArguments => {
+    if (first === undefined && second === undefined && third === undefined) return absent
+    if (typeof first === 'object' || order.length === 0) {
+      // They would be ignored silently: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`.
+      refuseAfter('options, whose times are in ms', second ?? third)
+      checkOptions(first, known)
+      return checked(first as Given, undefined, defaultWait, leastPermits)
+    }
+    const given = [first, second, third]
+    const unitAt = given.findIndex((argument) => argument instanceof TimeUnit)
+    const values = given.slice(0, unitAt < 0 ? order.length : unitAt)
+    const [unit, surplus] = given.slice(values.length)
+    refuseAfter('the unit', surplus)
+    if (unit instanceof TimeUnit && order[values.length - 1] === 'permits')
+      throw new TypeError(
+        `the count of permits comes first: write tryAcquire(1, ${first}, TimeUnit.${unit.name})`,
+      )
+    const named = Object.fromEntries(values.map((value, at) => [order[at], value]))
+    return checked(named, unit, defaultWait, leastPermits)
+  }
+}
+
+const LOCK = ['leaseTime', 'maxHoldTime', 'threadId', 'signal'] as const
+const TRY_LOCK = ['waitTime', ...LOCK] as const
 /** `acquire({ … })`. */
-export const acquireOptions = optionsReader<LockOptions>(['leaseTime', 'maxHoldTime', 'threadId', 'signal'])
-/** `tryLock({ … })`, `tryAcquire({ … })`. */
-export const tryOptions = optionsReader<TryLockOptions>(
-  ['waitTime', 'leaseTime', 'maxHoldTime', 'threadId', 'signal'],
-  0,
-)
-const readWithLockOptions = optionsReader<WithLockOptions>(['waitTime', 'leaseTime', 'maxHoldTime', 'signal'])
-/** `unlock({ … })`. */
-export const unlockOptions = optionsReader<UnlockOptions>(['threadId', 'signal'])
-/** `hold.unlock({ … })`. */
-export const releaseOptions = optionsReader<ReleaseOptions>(['signal'])
-const waitOptions = optionsReader<WaitOptions>(['waitTime', 'signal'])
-
+export const acquireOptions = argumentsReader<LockOptions>(LOCK)
 /** `lock()`, `lock(lease, unit?)`, `lock({ … })`. */
-export function lockArguments(first?: number | LockOptions, unit?: TimeUnit): AcquireArguments {
-  if (!isOptions(first)) return checked({ leaseTime: first }, unit)
-  refuseAfterOptions(unit)
-  return acquireOptions(first)
-}
-
+export const lockArguments = argumentsReader<LockOptions>(LOCK, ['leaseTime'])
+/** `tryAcquire({ … })`. */
+export const tryOptions = argumentsReader<TryLockOptions>(TRY_LOCK, [], 0)
 /** `tryLock()`, `tryLock(wait, unit?)`, `tryLock(wait, lease, unit?)`, `tryLock({ … })`. */
-export function tryLockArguments(
-  first?: number | TryLockOptions,
-  second?: number | TimeUnit,
-  third?: TimeUnit,
-): AcquireArguments {
-  if (isOptions(first)) {
-    refuseAfterOptions(second, third)
-    return tryOptions(first)
-  }
-  if (!(second instanceof TimeUnit)) return checked({ waitTime: first, leaseTime: second }, third, 0)
-  refuseAfter('the unit', third)
-  return checked({ waitTime: first }, second, 0)
-}
-
-/** `await()`, `await(wait, unit?)`, `await({ … })`. */
-export function waitArguments(first?: number | WaitOptions, unit?: TimeUnit): AcquireArguments {
-  if (!isOptions(first)) return checked({ waitTime: first }, unit)
-  refuseAfterOptions(unit)
-  return waitOptions(first)
-}
+export const tryLockArguments = argumentsReader<TryLockOptions>(TRY_LOCK, ['waitTime', 'leaseTime'], 0)
+/** `unlock({ … })`. */
+export const unlockOptions = argumentsReader<UnlockOptions>(['threadId', 'signal'])
+/** `hold.unlock({ … })`. */
+export const releaseOptions = argumentsReader<ReleaseOptions>(['signal'])
+const readWithLockOptions = argumentsReader<WithLockOptions>([
+  'waitTime',
+  'leaseTime',
+  'maxHoldTime',
+  'signal',
+])
 
 /** `withLock(fn, { … })`. */
 export function withLockOptions(options?: WithLockOptions): AcquireArguments {
@@ -87,31 +109,7 @@ export function withLockOptions(options?: WithLockOptions): AcquireArguments {
   return readWithLockOptions(options)
 }
 
-/**
- * Returns a function that checks options with these keys. `defaultWait` holds where they give no `waitTime`.
- */
-export function optionsReader<Options extends object>(
-  known: readonly (keyof Options & string)[],
-  defaultWait?: number,
-): (options?: Options) => AcquireArguments {
-  const absent = checked({}, undefined, defaultWait)
-  return (options) => {
-    if (options === undefined) return absent
-    checkOptions(options, known)
-    return checked(options, undefined, defaultWait)
-  }
-}
-
-function isOptions<T>(argument: number | T | undefined): argument is T {
-  return argument !== undefined && typeof argument !== 'number'
-}
-
-/** Refuses arguments that would be ignored silently: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`. */
-export function refuseAfterOptions(second: unknown, third?: unknown): void {
-  refuseAfter('options, whose times are in ms', second === undefined ? third : second)
-}
-
-function refuseAfter(what: string, argument: unknown) {
+export function refuseAfter(what: string, argument: unknown): void {
   if (argument !== undefined) throw new TypeError(`nothing may follow ${what}; got ${describe(argument)}`)
 }
 
@@ -128,7 +126,7 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
   if (unknown !== undefined) throw new TypeError(`unknown option ${unknown}; known here: ${known.join(', ')}`)
 }
 
-function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): number | undefined {
+function inMillis(name: string, value: unknown, unit: unknown): number | undefined {
   if (unit !== undefined && !(unit instanceof TimeUnit))
     throw new TypeError(`the unit must be a TimeUnit, got ${describe(unit)}`)
   if (value === undefined) return undefined
@@ -142,7 +140,7 @@ function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): num
 }
 
 /** `name`: of the argument. A time to live is a lease, too. */
-export function leaseTime(value: unknown, unit?: TimeUnit, name = 'leaseTime'): number | undefined {
+export function leaseTime(value: unknown, unit?: unknown, name = 'leaseTime'): number | undefined {
   const millis = inMillis(name, value, unit)
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)
@@ -154,7 +152,7 @@ export function leaseTime(value: unknown, unit?: TimeUnit, name = 'leaseTime'): 
 }
 
 /** Infinity: without limit, also beside a client that has one. */
-function waitTime(value: unknown, unit?: TimeUnit, fallback?: number): number | undefined {
+function waitTime(value: unknown, unit?: unknown, fallback?: number): number | undefined {
   const isUnlimited = value === Number.POSITIVE_INFINITY
   const millis = inMillis('waitTime', isUnlimited ? 0 : value, unit)
   if (isUnlimited) return value
@@ -171,20 +169,31 @@ function abortSignal(value: unknown): AbortSignal | undefined {
   throw new TypeError(`signal must be an AbortSignal, got ${describe(value)}`)
 }
 
+/** A number of permits, 1 by default: a whole number from `least` to the greatest that Java can read. */
+export function permitCount(permits: unknown = 1, least = 0): number {
+  return wholeNumber('permits', permits, least, MAX_COUNT)
+}
+
 /** A whole number from `least` to `most`. */
 export function wholeNumber(name: string, value: unknown, least: number, most: number): number {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
-  if (!Number.isInteger(value) || value < least || value > most)
-    throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${value}`)
-  return value
+  const given = aNumber(name, value)
+  if (!Number.isInteger(given) || given < least || given > most)
+    throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${given}`)
+  return given
 }
 
 /** A time or a factor that an option gives: a number above 0. */
 export function positive(name: string, value: unknown): number {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
-  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER))
-    throw new RangeError(`${name} must be more than 0 and finite, got ${value}`)
-  return value
+  const given = aNumber(name, value)
+  if (!(given > 0 && given <= Number.MAX_SAFE_INTEGER))
+    throw new RangeError(`${name} must be more than 0 and finite, got ${given}`)
+  return given
+}
+
+/** Any number, NaN as well. */
+export function aNumber(name: string, value: unknown): number {
+  if (typeof value === 'number') return value
+  throw new TypeError(`${name} must be a number, got ${describe(value)}`)
 }
 
 export function describe(value: unknown): string {

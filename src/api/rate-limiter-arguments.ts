@@ -1,6 +1,5 @@
-import { checkOptions, describe, optionsReader, refuseAfterOptions, wholeNumber } from './arguments'
-import type { AcquireRateOptions, RateOptions, UpdateRateOptions } from './call-options'
-import { type PermitsWanted, wanted } from './semaphore-arguments'
+import { checkOptions, describe, refuseAfter, wholeNumber } from './arguments'
+import type { RateOptions, UpdateRateOptions } from './call-options'
 import { TimeUnit } from './time-unit'
 
 /**
@@ -20,14 +19,6 @@ export const RATE_TYPES = Object.values(RateType)
 /** A rate as Redis keeps it: numbers, with the times in ms. */
 export type RateArguments = readonly [rate: number, interval: number, type: number, keepAliveTime: number]
 
-const acquireOptions = optionsReader<AcquireRateOptions>(['permits', 'waitTime', 'signal'])
-
-/** `acquire(permits?)`, `acquire({ … })`. */
-export function acquireRateArguments(first?: number | AcquireRateOptions): PermitsWanted {
-  if (typeof first !== 'object') return wanted(acquireOptions(), first, 1)
-  return wanted(acquireOptions(first), first.permits, 1)
-}
-
 /** `(type, rate, interval, unit?, { … }?)`. The unit may be left out. */
 export function rateArguments(
   known: readonly (keyof UpdateRateOptions)[],
@@ -39,7 +30,7 @@ export function rateArguments(
 ): readonly [RateArguments, UpdateRateOptions] {
   const hasUnit = unitOrOptions instanceof TimeUnit
   const unit = hasUnit ? unitOrOptions : TimeUnit.MILLISECONDS
-  if (!hasUnit && unitOrOptions !== undefined) refuseAfterOptions(options)
+  if (!hasUnit && unitOrOptions !== undefined) refuseAfter('options, whose times are in ms', options)
   const given = (hasUnit ? options : (unitOrOptions ?? options)) ?? {}
   checkOptions(given, known)
   const number = RATE_TYPES.indexOf(type as RateType)

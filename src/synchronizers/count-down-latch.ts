@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot'
-import { waitArguments, wholeNumber } from '../api/arguments'
+import { argumentsReader, wholeNumber } from '../api/arguments'
 import type { WaitOptions } from '../api/call-options'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
@@ -73,6 +73,8 @@ const LOOK = script(
 const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
+
+const waitArguments = argumentsReader<WaitOptions>(['waitTime', 'signal'], ['waitTime'])
 
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 

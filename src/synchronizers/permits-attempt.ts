@@ -1,4 +1,4 @@
-import type { PermitsWanted } from '../api/semaphore-arguments'
+import type { PermitsWanted } from '../api/arguments'
 import { prefixed } from '../scripts/key-names'
 import type { ScriptCall } from '../scripts/script-call'
 import { queueMicrotask } from '../util/timers'
@@ -23,13 +23,13 @@ export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | unde
 export const NO_SEMAPHORE = -1
 
 /** One caller's attempt to acquire permits of a semaphore. */
-export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> implements Attempt<undefined> {
+export abstract class PermitsAttempt implements Attempt<undefined> {
   /** How many permits were free at its last try, if they were too few. */
   protected free: number | undefined
 
   constructor(
     protected readonly semaphore: Synchronizer,
-    readonly wanted: W,
+    readonly wanted: PermitsWanted,
   ) {}
 
   send(): ScriptCall<PermitsAnswer> {

@@ -1,4 +1,4 @@
-import type { PermitsWanted } from '../api/semaphore-arguments'
+import type { PermitsWanted } from '../api/arguments'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'

@@ -1,3 +1,4 @@
+import { argumentsReader, type PermitsWanted, permitCount } from '../api/arguments'
 import type {
   AcquireRateOptions,
   RateOptions,
@@ -5,8 +6,7 @@ import type {
   UpdateRateOptions,
 } from '../api/call-options'
 import { RateNotSetError } from '../api/errors'
-import { acquireRateArguments, RATE_TYPES, type RateType, rateArguments } from '../api/rate-limiter-arguments'
-import { count, type PermitsWanted, tryAcquirePermitsArguments } from '../api/semaphore-arguments'
+import { RATE_TYPES, type RateType, rateArguments } from '../api/rate-limiter-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { prefixed, suffixed } from '../scripts/key-names'
@@ -142,6 +142,19 @@ const DELETE = script('rate-limiter/delete', Number)
 
 const NOT_SET = -1
 
+const acquireArguments = argumentsReader<AcquireRateOptions>(
+  ['permits', 'waitTime', 'signal'],
+  ['permits'],
+  undefined,
+  1,
+)
+const tryAcquireArguments = argumentsReader<TryAcquirePermitsOptions>(
+  ['permits', 'waitTime', 'signal'],
+  ['permits', 'waitTime'],
+  0,
+  1,
+)
+
 function decodeConfig(raw: unknown): RateLimiterConfig | undefined {
   const [rate, interval, type, keepAliveTime] = (raw as string[]).map(Number)
   if (rate === undefined) return undefined
@@ -201,20 +214,16 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
   }
 
   async acquire(first?: number | AcquireRateOptions): Promise<void> {
-    const wanted = acquireRateArguments(first)
+    const wanted = acquireArguments(first)
     if (!(await take(this, wanted))) throw waitIsOver(this, wanted.waitTime)
   }
 
-  async tryAcquire(
-    first?: number | TryAcquirePermitsOptions,
-    waitTime?: number,
-    unit?: TimeUnit,
-  ): Promise<boolean> {
-    return await take(this, tryAcquirePermitsArguments(first, waitTime, unit, 1))
+  async tryAcquire(...args: Parameters<typeof tryAcquireArguments>): Promise<boolean> {
+    return await take(this, tryAcquireArguments(...args))
   }
 
   async release(permits: number): Promise<void> {
-    const given = [count(permits, 0), ...messagesOf(this)]
+    const given = [permitCount(permits), ...messagesOf(this)]
     this.client.assertNotClosed()
     if (permits === 0) return
     const { value } = await this.requests.run(RELEASE, given, false, 'unavailable')

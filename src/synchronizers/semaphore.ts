@@ -1,13 +1,6 @@
-import { leaseTime } from '../api/arguments'
+import { argumentsReader, leaseTime, type PermitsWanted, permitCount } from '../api/arguments'
 import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from '../api/call-options'
 import { RedisUnavailableError } from '../api/errors'
-import {
-  acquirePermitsArguments,
-  count,
-  type PermitsWanted,
-  tryAcquirePermitsArguments,
-  withPermitsArguments,
-} from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { script } from '../scripts/script'
@@ -164,6 +157,14 @@ class PermitsInTurn extends PermitsTogether {
   }
 }
 
+const acquireArguments = argumentsReader<AcquirePermitsOptions>(['permits', 'signal'], ['permits'])
+const tryAcquireArguments = argumentsReader<TryAcquirePermitsOptions>(
+  ['permits', 'waitTime', 'signal'],
+  ['permits', 'waitTime'],
+  0,
+)
+const withPermitsOptions = argumentsReader<WithPermitsOptions>(['permits', 'waitTime', 'signal'])
+
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(client: Client, name: string, key: string) {
@@ -175,16 +176,16 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
-    await take(this, acquirePermitsArguments(first), false)
+    await take(this, acquireArguments(first), false)
   }
 
-  async tryAcquire(...args: Parameters<typeof tryAcquirePermitsArguments>): Promise<boolean> {
-    return await take(this, tryAcquirePermitsArguments(...args), false)
+  async tryAcquire(...args: Parameters<typeof tryAcquireArguments>): Promise<boolean> {
+    return await take(this, tryAcquireArguments(...args), false)
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermits expects a function')
-    const wanted = withPermitsArguments(options)
+    const wanted = withPermitsOptions(options)
     const { permits, waitTime } = wanted
     if (!(await take(this, wanted, true))) throw waitIsOver(this, waitTime)
     const taken = { [Symbol.asyncDispose]: () => passOrRelease(this, permits, true) }
@@ -192,11 +193,11 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async release(permits = 1): Promise<void> {
-    await passOrRelease(this, count(permits, 0), false)
+    await passOrRelease(this, permitCount(permits), false)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await releaseOnServer(this, count(permits, 0), true, 'unavailable')
+    return await releaseOnServer(this, permitCount(permits), true, 'unavailable')
   }
 
   async availablePermits(): Promise<number> {
@@ -209,11 +210,14 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
-    return await change(this, TRY_SET_PERMITS, [count(permits, 0), leaseTime(ttl, unit, 'timeToLive') ?? 0])
+    return await change(this, TRY_SET_PERMITS, [
+      permitCount(permits),
+      leaseTime(ttl, unit, 'timeToLive') ?? 0,
+    ])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await change(this, ADD_PERMITS, [count(permits, -(2 ** 31))])
+    await change(this, ADD_PERMITS, [permitCount(permits, -(2 ** 31))])
   }
 }
 

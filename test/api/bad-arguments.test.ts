@@ -54,7 +54,7 @@ describe('Arguments of the wrong kind', () => {
         () => permits.tryAcquire(text, TimeUnit.SECONDS),
         () => permits.acquire(text),
       ],
-      /a time must be a number, got (a )?string/,
+      /^(lease|wait)Time must be a number, and its unit a TimeUnit; got string/,
     )
     await expectTypeErrors([() => redisson.getSemaphore(name).trySetPermits(2, text)], /^timeToLive must be/)
   })

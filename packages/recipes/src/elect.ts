@@ -1,5 +1,5 @@
 import type { Redisson } from 'rlock'
-import { checkOptions, optionsReader } from 'rlock/internal'
+import { argumentsReader, checkOptions } from 'rlock/internal'
 import { Candidate } from './candidate'
 import type { Election, ElectOptions } from './election'
 
@@ -32,4 +32,4 @@ export function elect(redisson: Redisson, name: string, options: ElectOptions = 
   return new Candidate(redisson, name, options)
 }
 
-const readSignal = optionsReader<Pick<ElectOptions, 'signal'>>(['signal'])
+const readSignal = argumentsReader<Pick<ElectOptions, 'signal'>>(['signal'])

@@ -1,5 +1,5 @@
 import { LockLostError, type Redisson } from 'rlock'
-import { checkOptions, optionsReader, positive, quote } from 'rlock/internal'
+import { argumentsReader, checkOptions, positive, quote } from 'rlock/internal'
 import { checkedClient } from './leased-object'
 import { InFlightError, KeyReusedError } from './once-errors'
 import { begin, finish } from './runs'
@@ -43,7 +43,7 @@ const JSON_OR_NOTHING: Codec<unknown> = {
   decode: (text) => (text === '' ? undefined : JSON.parse(text)),
 }
 
-const readWait = optionsReader<{ waitTime?: number | undefined }>(['waitTime'])
+const readWait = argumentsReader<{ waitTime?: number | undefined }>(['waitTime'])
 
 /**
  * Runs `fn` once for this key: the first caller runs it, and the others, in all processes, get its value. The client renews the

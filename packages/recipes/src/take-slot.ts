@@ -1,5 +1,5 @@
 import type { Redisson } from 'rlock'
-import { optionsReader, timedOut, wholeNumber } from 'rlock/internal'
+import { argumentsReader, timedOut, wholeNumber } from 'rlock/internal'
 import type { GrantLease } from './grant-lease'
 import { checkedClient } from './leased-object'
 import { takeNumber } from './slots'
@@ -32,7 +32,7 @@ export interface Slot {
 }
 
 const MOST = 10_000
-const readOptions = optionsReader<TakeSlotOptions>(['signal'])
+const readOptions = argumentsReader<TakeSlotOptions>(['signal'])
 
 /**
  * Takes the lowest free number from 0 to `count - 1`: for the ids of Snowflake generators, for shards and for numbered replicas.

@@ -1,12 +1,4 @@
-import {
-  type AcquireArguments,
-  describe,
-  lockArguments,
-  optionsReader,
-  refuseAfterOptions,
-  tryLockArguments,
-  wholeNumber,
-} from '../../api/arguments'
+import { argumentsReader, describe, type PermitsWanted, wholeNumber } from '../../api/arguments'
 import type {
   AcquirePermitOptions,
   LeasedPermitsOptions,
@@ -16,81 +8,43 @@ import type {
 import { TimeUnit } from '../../api/time-unit'
 import { quote } from '../../util/quote'
 
-export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId' | 'maxHoldTime'> {
-  readonly permits: number
-  /** Whether the caller asked for a list. */
-  readonly many: boolean
-}
-
 /** The most that one script call takes. */
 const MAX_PERMITS = 1_000
 
 const LEASED = ['permits', 'leaseTime', 'waitTime', 'signal'] as const
-const acquireOptions = optionsReader<LeasedPermitsOptions>(LEASED)
-const tryOptions = optionsReader<LeasedPermitsOptions>(LEASED, 0)
+const acquireArguments = argumentsReader<LeasedPermitsOptions>(LEASED, ['leaseTime'])
+const tryAcquireArguments = argumentsReader<LeasedPermitsOptions>(LEASED, ['waitTime', 'leaseTime'], 0)
+
+const PERMIT = ['leaseTime', 'maxHoldTime', 'signal'] as const
+const TRY_PERMIT = ['waitTime', ...PERMIT] as const
 /** `acquirePermit({ … })`. */
-export const acquirePermitOptions = optionsReader<AcquirePermitOptions>([
-  'leaseTime',
-  'maxHoldTime',
-  'signal',
-])
+export const acquirePermitOptions = argumentsReader<AcquirePermitOptions>(PERMIT)
 /** `tryAcquirePermit({ … })`. */
-export const tryPermitOptions = optionsReader<TryAcquirePermitOptions>(
-  ['waitTime', 'leaseTime', 'maxHoldTime', 'signal'],
-  0,
-)
+export const tryPermitOptions = argumentsReader<TryAcquirePermitOptions>(TRY_PERMIT, [], 0)
 /** `withPermit(fn, { … })`. */
-export const withPermitOptions = optionsReader<WithPermitOptions>([
-  'waitTime',
-  'leaseTime',
-  'maxHoldTime',
-  'signal',
-])
+export const withPermitOptions = argumentsReader<WithPermitOptions>(TRY_PERMIT)
+
+type Given = Parameters<typeof acquireArguments>
 
 /** `acquire()`, `acquire(lease, unit)`, `acquire({ … })`. */
-export function acquireLeasedArguments(
-  first?: number | LeasedPermitsOptions,
-  unit?: TimeUnit,
-): LeasedPermitsWanted {
-  if (typeof first === 'object') {
-    refuseAfterOptions(unit)
-    return wanted(acquireOptions(first), first)
-  }
-  needUnit('acquire(leaseTime, unit)', first, unit)
-  return wanted(lockArguments(first, unit))
+export function acquireLeasedArguments(...given: Given): PermitsWanted {
+  return wanted('acquire(leaseTime, unit)', acquireArguments, given)
 }
 
 /** `tryAcquire()`, `tryAcquire(wait, unit)`, `tryAcquire(wait, lease, unit)`, `tryAcquire({ … })`. */
-export function tryAcquireLeasedArguments(
-  first?: number | LeasedPermitsOptions,
-  second?: number | TimeUnit,
-  third?: TimeUnit,
-): LeasedPermitsWanted {
-  if (typeof first === 'object') {
-    refuseAfterOptions(second, third)
-    return wanted(tryOptions(first), first)
-  }
-  needUnit('tryAcquire(waitTime, leaseTime, unit)', first, second instanceof TimeUnit ? second : third)
-  return wanted(tryLockArguments(first, second, third))
+export function tryAcquireLeasedArguments(...given: Given): PermitsWanted {
+  return wanted('tryAcquire(waitTime, leaseTime, unit)', tryAcquireArguments, given)
 }
 
-function wanted(
-  { leaseTime, waitTime, signal }: AcquireArguments,
-  options?: LeasedPermitsOptions,
-): LeasedPermitsWanted {
-  const permits = options === undefined ? 1 : wholeNumber('permits', options.permits, 1, MAX_PERMITS)
-  return { permits, many: options !== undefined, leaseTime, waitTime, signal }
-}
-
-/**
- * One number is a count of permits in Java, and would be a time here. The call refuses it, and does not
- * guess.
- */
-function needUnit(call: string, time: number | undefined, unit: TimeUnit | undefined) {
-  if (time === undefined) return
-  if (typeof time !== 'number') throw new TypeError(`${call}: a time must be a number, got ${describe(time)}`)
-  if (!(unit instanceof TimeUnit))
-    throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${time} }`)
+/** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */
+function wanted(call: string, read: typeof acquireArguments, given: Given): PermitsWanted {
+  const [first] = given
+  if (typeof first === 'number' && !given.some((argument) => argument instanceof TimeUnit))
+    throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${first} }`)
+  const asked = read(...given)
+  return typeof first !== 'object'
+    ? asked
+    : { ...asked, permits: wholeNumber('permits', first.permits, 1, MAX_PERMITS) }
 }
 
 export function permitId(value: unknown): string {

@@ -4,7 +4,6 @@ import { randomHex } from '../../util/random'
 import { GRANTED } from '../../waiting/attempt'
 import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from '../permits-attempt'
 import { messagesOf, untilRecheck } from '../synchronizer'
-import type { LeasedPermitsWanted } from './permit-arguments'
 import { permitsOrphan } from './permit-release'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
@@ -25,7 +24,7 @@ const ID_BYTES = 16
  * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit
  * is acquired twice.
  */
-export class LeasedPermitsAttempt extends PermitsAttempt<LeasedPermitsWanted> {
+export class LeasedPermitsAttempt extends PermitsAttempt {
   readonly ids = Array.from({ length: this.wanted.permits }, () => randomHex(ID_BYTES))
 
   protected ask(): ScriptCall<PermitsAnswer> {

@@ -1,12 +1,6 @@
-import { type AcquireArguments, lockArguments } from '../../api/arguments'
-import type {
-  AcquirePermitOptions,
-  LeasedPermitsOptions,
-  TryAcquirePermitOptions,
-  WithPermitOptions,
-} from '../../api/call-options'
+import { type AcquireArguments, lockArguments, type PermitsWanted, permitCount } from '../../api/arguments'
+import type { AcquirePermitOptions, TryAcquirePermitOptions, WithPermitOptions } from '../../api/call-options'
 import { PermitNotHeldError } from '../../api/errors'
-import { count } from '../../api/semaphore-arguments'
 import type { TimeUnit } from '../../api/time-unit'
 import type { Client } from '../../client/client'
 import { script } from '../../scripts/script'
@@ -18,7 +12,6 @@ import { AcquiredPermit, type Permit } from './permit'
 import {
   acquireLeasedArguments,
   acquirePermitOptions,
-  type LeasedPermitsWanted,
   permitId,
   permitIds,
   tryAcquireLeasedArguments,
@@ -72,13 +65,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
-  async acquire(first?: number | LeasedPermitsOptions, unit?: TimeUnit): Promise<any> {
-    return await takeIds(this, acquireLeasedArguments(first, unit))
+  async acquire(...args: Parameters<typeof acquireLeasedArguments>): Promise<any> {
+    const ids = await takeIds(this, acquireLeasedArguments(...args))
+    return typeof args[0] === 'object' ? ids : ids?.[0]
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
   async tryAcquire(...args: Parameters<typeof tryAcquireLeasedArguments>): Promise<any> {
-    return await takeIds(this, tryAcquireLeasedArguments(...args))
+    const ids = await takeIds(this, tryAcquireLeasedArguments(...args))
+    return typeof args[0] === 'object' ? ids : ids?.[0]
   }
 
   async release(permits: string | readonly string[]): Promise<void> {
@@ -112,15 +107,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
-    return await change(this, TRY_SET_PERMITS, [count(permits, 0)])
+    return await change(this, TRY_SET_PERMITS, [permitCount(permits)])
   }
 
   async setPermits(permits: number): Promise<void> {
-    await change(this, SET_PERMITS, [count(permits, 0)])
+    await change(this, SET_PERMITS, [permitCount(permits)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await change(this, ADD_PERMITS, [count(permits, -(2 ** 31))])
+    await change(this, ADD_PERMITS, [permitCount(permits, -(2 ** 31))])
   }
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
@@ -184,7 +179,7 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   for (let tries = 1; ; tries++) {
     const waitTime =
       limit === undefined ? wanted.waitTime : Math.max(0, limit - client.clock.elapsedSince(started))
-    const taken = await take(semaphore, { leaseTime: lease, waitTime, signal, permits: 1, many: false })
+    const taken = await take(semaphore, { leaseTime: lease, waitTime, signal, permits: 1 })
     if (!taken) {
       if (wanted.waitTime === undefined) throw waitIsOver(semaphore, limit)
       return undefined
@@ -207,13 +202,13 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   }
 }
 
-async function takeIds(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
+async function takeIds(semaphore: Synchronizer, wanted: PermitsWanted) {
   const taken = await take(semaphore, wanted)
   if (taken) semaphore.client.permitsOut.took(semaphore.target.objectId, taken.ids.length)
-  return wanted.many ? taken?.ids : taken?.ids[0]
+  return taken?.ids
 }
 
-async function take(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
+async function take(semaphore: Synchronizer, wanted: PermitsWanted) {
   const { client } = semaphore
   const attempt = new LeasedPermitsAttempt(semaphore, wanted)
   const { ids } = attempt

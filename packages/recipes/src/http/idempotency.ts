@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { InFlightError, KeyReusedError, once } from '@rlock/recipes'
 import { Redisson, RedisUnavailableError } from 'rlock'
-import { checkOptions, optionsReader, positive } from 'rlock/internal'
+import { argumentsReader, checkOptions, positive } from 'rlock/internal'
 import { ANSWERS, type Answer, problem } from './answer'
 import { type ParsedRequest, parsedBody } from './parsed-request'
 import { StoreUnavailable } from './store-unavailable'
@@ -52,7 +52,7 @@ export class Unstored {
   constructor(readonly answer: Answer) {}
 }
 
-const readWait = optionsReader<{ waitTime?: number | undefined }>(['waitTime'])
+const readWait = argumentsReader<{ waitTime?: number | undefined }>(['waitTime'])
 
 const DAY = 86_400_000
 const LONGEST_KEY = 255

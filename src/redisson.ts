@@ -1,6 +1,3 @@
-import { inspect } from 'node:util'
-import { checkOptions, describe } from './api/arguments'
-import type { ClientStats, HeldLock, WaitingCaller } from './api/client-state'
 import type { RedissonEvents } from './api/events'
 import type { Lockable } from './api/lockable'
 import type { RedissonOptions } from './api/options'
@@ -22,35 +19,12 @@ import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once
 import { type BackOffPolicy, SpinLockKind } from './locks/spin-lock'
 import { type TokenLock, TokenLockKind } from './locks/token-lock'
 import { WriteLockKind } from './locks/write-lock'
-import { LogicalThread } from './ownership/logical-thread'
+import { clientOf, RedissonLifecycle } from './redisson-lifecycle'
 import { CountDownLatch, type RCountDownLatch } from './synchronizers/count-down-latch'
 import { PermitExpirableSemaphore } from './synchronizers/permits/permit-expirable-semaphore'
 import type { RPermitExpirableSemaphore } from './synchronizers/permits/rpermit-expirable-semaphore'
 import { RateLimiter, type RRateLimiter } from './synchronizers/rate-limiter'
 import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
-
-/** Options of `shutdown()`. */
-export interface ShutdownOptions {
-  /**
-   * How long `unlock()` and `release()` still work, in ms, while locks are held, permits are out or commands
-   * are in flight. Whatever it is, a shutdown waits up to a second for the answers to commands in flight, so
-   * that no permit is lost.
-   * @default 2000
-   */
-  timeout?: number | undefined
-}
-
-/** Options of `ping()`. */
-export interface PingOptions {
-  /**
-   * How long to wait for the answer, in ms.
-   * @default 1000
-   */
-  timeout?: number | undefined
-}
-
-const SHUTDOWN_TIMEOUT = 2_000
-const PING_TIMEOUT = 1_000
 
 /**
  * A client: a connection to Redis and all that its locks share. One client for each process is enough.
@@ -61,11 +35,9 @@ const PING_TIMEOUT = 1_000
  * `[object Object]`. A Java service may have such a name; these clients do not share it. In a cluster it also
  * throws for a name whose key and channel would fall into different slots, such as `a}b`.
  */
-export class Redisson {
-  private ending: Promise<void> | undefined
-
-  private constructor(private readonly client: Client) {
-    if (!(client instanceof Client)) throw new TypeError('use await Redisson.create(options)')
+export class Redisson extends RedissonLifecycle {
+  private constructor(client: Client) {
+    super(client)
   }
 
   /**
@@ -147,7 +119,7 @@ export class Redisson {
    * ```
    */
   getFencedLock(name: string): RFencedLock {
-    return new FencedLock(clientOf(this), name, keyOf(this.client, name))
+    return new FencedLock(clientOf(this), name, keyOf(clientOf(this), name))
   }
 
   /**
@@ -195,7 +167,7 @@ export class Redisson {
    * ```
    */
   getCountDownLatch(name: string): RCountDownLatch {
-    return new CountDownLatch(clientOf(this), name, keyOf(this.client, name))
+    return new CountDownLatch(clientOf(this), name, keyOf(clientOf(this), name))
   }
 
   /**
@@ -238,7 +210,7 @@ export class Redisson {
    * ```
    */
   getSemaphore(name: string): RSemaphore {
-    return new Semaphore(clientOf(this), name, keyOf(this.client, name))
+    return new Semaphore(clientOf(this), name, keyOf(clientOf(this), name))
   }
 
   /**
@@ -251,7 +223,7 @@ export class Redisson {
    * ```
    */
   getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore {
-    return new PermitExpirableSemaphore(clientOf(this), name, keyOf(this.client, name))
+    return new PermitExpirableSemaphore(clientOf(this), name, keyOf(clientOf(this), name))
   }
 
   /**
@@ -266,25 +238,7 @@ export class Redisson {
    * ```
    */
   getRateLimiter(name: string): RRateLimiter {
-    return new RateLimiter(clientOf(this), name, keyOf(this.client, name))
-  }
-
-  /**
-   * Runs `fn` as a logical thread. Within it, however deep and through any lock object, locks are re-entered
-   * and released as by one Java thread. A nested `run` is another thread. The thread ends when `fn` settles.
-   * @example
-   * ```ts
-   * await redisson.run(async () => {
-   *   await lock.lock()
-   *   await lock.lock() // re-enters
-   *   await lock.unlock()
-   *   await lock.unlock()
-   * })
-   * ```
-   */
-  async run<T>(fn: () => T | Promise<T>): Promise<T> {
-    if (typeof fn !== 'function') throw new TypeError('run expects a function')
-    return await new LogicalThread(undefined).run(fn)
+    return new RateLimiter(clientOf(this), name, keyOf(clientOf(this), name))
   }
 
   /**
@@ -306,122 +260,6 @@ export class Redisson {
   async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
     return await runOnce(clientOf(this), lockOf(this, name, HandoffLockKind), fn, options)
   }
-
-  /**
-   * The id of this client in owner fields: a random UUID of version 8. The ids of Java clients are of version
-   * 4.
-   */
-  getId(): string {
-    return clientOf(this).clientId
-  }
-
-  /**
-   * Listens to an event. A listener that throws is reported as `error` and harms no lock.
-   * @example
-   * ```ts
-   * redisson.on('lockLost', ({ lockName, reason }) => log.error(`lost ${lockName}: ${reason}`))
-   * ```
-   */
-  on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    clientOf(this).events.on(event, listener)
-    return this
-  }
-
-  /** Listens to the next event of this kind. */
-  once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    clientOf(this).events.on(event, listener, true)
-    return this
-  }
-
-  /** Stops listening. */
-  off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    clientOf(this).events.off(event, listener)
-    return this
-  }
-
-  /**
-   * What this client holds at this moment, for logs and health pages. Sends nothing to the server.
-   * @example
-   * ```ts
-   * for (const { kind, lockName, heldFor } of redisson.holds()) log.warn(kind, lockName, heldFor)
-   * ```
-   */
-  holds(): HeldLock[] {
-    return clientOf(this).leases.holds()
-  }
-
-  /**
-   * What callers of this client wait for at this moment. Sends nothing to the server.
-   * @example
-   * ```ts
-   * for (const { subject, waitingFor } of redisson.waiters()) log.warn(subject, waitingFor)
-   * ```
-   */
-  waiters(): WaitingCaller[] {
-    return clientOf(this).waiters()
-  }
-
-  /**
-   * Whether the client has a connection on which it can send commands at this moment; false after
-   * `shutdown()`. Sends nothing.
-   */
-  get isConnected(): boolean {
-    return clientOf(this).isConnected
-  }
-
-  /**
-   * Resolves when Redis has answered a PING; in a cluster, when every primary has. For a readiness probe.
-   * @throws {@link RedisUnavailableError} when there is no answer within `timeout`.
-   * @throws {@link RedisRefusedError} when the server refuses PING, or the login.
-   * @throws {@link RedissonShutdownError} after `shutdown()`.
-   * @example
-   * ```ts
-   * await redisson.ping()
-   * ```
-   */
-  async ping(options: PingOptions = {}): Promise<void> {
-    await clientOf(this).ping(timeoutOf(options, PING_TIMEOUT))
-  }
-
-  /**
-   * How many holds, waiters, channels and commands this client has at this moment, for gauges. Sends nothing.
-   */
-  stats(): ClientStats {
-    return clientOf(this).publicStats()
-  }
-
-  /**
-   * Ends the client. Acquisitions reject with RedissonShutdownError from now on, also those that wait.
-   * `unlock()`, and `release()` of permits, work for up to `timeout` ms while something is held. A client
-   * that took permits and has not released as many waits for all of that time. Then the signals of all holds
-   * that remain abort, and the connections close. Redis keeps locks that are still held until their leases
-   * end, as with Java. A second call does nothing more.
-   * @throws TypeError or RangeError for a `timeout` that is not a number of 0 or more.
-   */
-  shutdown(options: ShutdownOptions = {}): Promise<void> {
-    try {
-      const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
-      this.ending ??= clientOf(this).shutdown(timeout)
-      return this.ending
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  /** @internal A log must not show the credentials inside. */
-  protected [inspect.custom](): string {
-    return `Redisson(${this.getId()})`
-  }
-
-  /** @internal */
-  protected toJSON(): object {
-    return { id: this.getId() }
-  }
-
-  /** `shutdown()` with its default timeout. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.shutdown()
-  }
 }
 
 /**
@@ -433,24 +271,6 @@ export interface RedissonClient extends Omit<Redisson, 'on' | 'once' | 'off'> {
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
   once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
   off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
-}
-
-function timeoutOf(options: ShutdownOptions, fallback: number): number {
-  checkOptions(options, ['timeout'])
-  const { timeout = fallback } = options
-  if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
-  if (Number.isNaN(timeout) || timeout < 0)
-    throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
-  return timeout
-}
-
-/** The client behind the API. */
-export function clientOf(redisson: Redisson): Client {
-  // biome-ignore lint/complexity/useLiteralKeys: outside of the class only this form reads what is private.
-  if (redisson instanceof Redisson) return redisson['client']
-  throw new TypeError(
-    'the method was taken out of its client: write redisson.getLock(), and not const { getLock } = redisson',
-  )
 }
 
 /** `more`: what this kind of lock takes beside its names. */

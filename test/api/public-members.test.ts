@@ -11,7 +11,9 @@ const OF_THE_LANGUAGE = ['constructor', 'toString', 'toJSON']
 /** The members of a class or an interface in the report of the public types, and those that it inherits. */
 function publicMembers(type: string): string[] {
   const [, bases = '', body = ''] =
-    new RegExp(`^export (?:class|interface) ${type}\\b(.*) \\{\n([\\s\\S]*?)^\\}`, 'm').exec(REPORT) ?? []
+    new RegExp(`^export (?:abstract )?(?:class|interface) ${type}\\b(.*) \\{\n([\\s\\S]*?)^\\}`, 'm').exec(
+      REPORT,
+    ) ?? []
   const own = [...body.matchAll(/^ {4}(?:readonly |get |static )*(\w+)\??[(<:]/gm)].map(
     ([, member]) => member!,
   )

@@ -28,7 +28,7 @@ export interface PingOptions {
 const SHUTDOWN_TIMEOUT = 2_000
 const PING_TIMEOUT = 1_000
 
-/** What a client does beside giving objects: its threads and events, what it holds, its health and its end. */
+/** What a client does beside giving objects: threads, events, what it holds, its health and its end. */
 export abstract class RedissonLifecycle {
   private ending: Promise<void> | undefined
 

@@ -45,9 +45,9 @@ function checked(given: Given, unit: unknown, defaultWait?: number, leastPermits
 }
 
 /**
- * Returns a function that reads the arguments of a call. `known`: its options. `order`: what it takes in place
- * of options, one after the other; a unit may follow the times. `defaultWait` holds where it is given no
- * `waitTime`.
+ * Returns a function that reads the arguments of a call. `known`: its options. `order`: what it takes in
+ * place of options, one after the other; a unit may follow the times. `defaultWait` holds where it is given
+ * no `waitTime`.
  */
 export function argumentsReader<Options extends object>(
   known: readonly (keyof Options & string)[],

@@ -36,7 +36,10 @@ export function tryAcquireLeasedArguments(...given: Given): PermitsWanted {
   return wanted('tryAcquire(waitTime, leaseTime, unit)', tryAcquireArguments, given)
 }
 
-/** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */
+/**
+ * One number is a count of permits in Java, and would be a time here. The call refuses it, and does not
+ * guess.
+ */
 function wanted(call: string, read: typeof acquireArguments, given: Given): PermitsWanted {
   const [first] = given
   if (typeof first === 'number' && !given.some((argument) => argument instanceof TimeUnit))

@@ -59,9 +59,10 @@ describe('The pages of reference', () => {
       ) ?? ['', '']
       return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(<:?]/gm)].map(([, name]) => name!)
     }
-    const ofClient = Object.getOwnPropertyNames(exported.Redisson.prototype).filter(
-      (name) => !/^get(?!Id$)|^constructor$|^toJSON$|^internals$|^keyOf$/.test(name),
-    )
+    const { prototype } = exported.Redisson
+    const ofClient = [prototype, Object.getPrototypeOf(prototype) as object]
+      .flatMap((each) => Object.getOwnPropertyNames(each))
+      .filter((name) => !/^get(?!Id$)|^constructor$|^toJSON$/.test(name))
     const names = [
       ...ofClient,
       ...['LockCalls', 'RLock', 'LockHold', 'RFencedLock', 'RCountDownLatch'].flatMap(declared),

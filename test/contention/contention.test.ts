@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { runCallers } from '../kit/contention/callers'
 import { startCallersProcess } from '../kit/contention/callers-process'
@@ -43,6 +44,22 @@ describe('Contention for one lock', () => {
       for (const each of processes) each.kill()
     }
   })
+
+  for (const [kind, lockOf] of [
+    ['fair', (redisson: Redisson, name: string) => redisson.getFairLock(name)],
+    ['spin', (redisson: Redisson, name: string) => redisson.getSpinLock(name)],
+  ] as const)
+    it(`16 clients of a ${kind} lock lose none of 160 updates`, async () => {
+      const redis = await openRedis()
+      const [name, counterKey] = [uniqueName(), uniqueName('counter')]
+      const callers = Array.from({ length: 16 }, async () => {
+        const lock = lockOf(await createRedisson(), name)
+        await runCallers(lock, redis, counterKey, { callers: 1, sectionsEach: 10, holdMs: 3 })
+      })
+      await Promise.all(callers)
+      expect(await redis.getdel(counterKey)).to.equal('160')
+      expect(await redis.exists(name)).to.equal(0)
+    })
 })
 
 function say(who: string, tookMs: number, longestWaitMs: number): void {

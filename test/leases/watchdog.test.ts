@@ -62,4 +62,20 @@ describe('the watchdog', () => {
     await Promise.all(holds.map((hold) => hold.unlock()))
     expect(await redis.exists(...holds.map((hold) => hold.lockName))).to.equal(0)
   })
+
+  it('The watchdog renews a hold that follows and meets many tries of its client', async () => {
+    const redisson = await create(undefined, 300)
+    const lock = redisson.getLock(name)
+    const caller = () =>
+      redisson.run(async () => {
+        if (await lock.tryLock()) await lock.unlock()
+      })
+    const crowd = () => Promise.all(Array.from({ length: 16 }, caller))
+    for (let round = 0; round < 50; round++) await crowd()
+    const hold = await lock.acquire()
+    const end = performance.now() + 900
+    while (performance.now() < end) await crowd()
+    await hold.unlock()
+    expect(await lock.isLocked()).to.equal(false)
+  })
 })

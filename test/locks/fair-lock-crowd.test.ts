@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createRedisson, timed } from '../kit/clients'
+import { createRedisson, rejection, timed } from '../kit/clients'
 import { keptBy } from '../kit/left-in'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
@@ -57,13 +57,11 @@ describe('A non-reentrant fair lock', () => {
   it('A non-reentrant fair lock refuses its holder, which the fair lock lets re-enter', async () => {
     const redisson = await scene.open()
     const lock = redisson.getNonReentrantFairLock(scene.name)
+    const another = redisson.getNonReentrantFairLock(scene.name)
     await redisson.run(async () => {
       await lock.lock()
-      for (const again of [() => lock.lock(), () => lock.tryLock(), () => lock.tryLock(1_000)]) {
-        const error = await again().then(
-          () => undefined,
-          (reason) => reason,
-        )
+      for (const again of [() => lock.lock(), () => another.tryLock(), () => lock.tryLock(1_000)]) {
+        const error = await rejection(again())
         expect(error).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
         expect(error.message).to.contain(scene.name).and.to.contain(redisson.getId())
       }

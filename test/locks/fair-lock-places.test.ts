@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, rejection, timed } from '../kit/clients'
+import { eventsOf } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { fairScene } from './fair-scene'
@@ -27,6 +28,38 @@ describe('Places in the queue of a fair lock', () => {
     expect(await timed(() => Promise.all(queued))).to.be.lessThan(1_500)
     expect(entered).to.deep.equal(order.map((_, number) => number))
     await scene.nothingIsLeft()
+  })
+
+  // Redisson's has leases of a second and waits of ten.
+  it('Eight callers that never release a fair lock enter it in order, as leases end', async () => {
+    const redisson = await scene.open()
+    const entered: number[] = []
+    const callers: Promise<unknown>[] = []
+    for (let number = 0; number < 8; number++) {
+      const caller = async () => {
+        if (await scene.lockOf(redisson).tryLock(4_000, 200)) entered.push(number)
+      }
+      callers.push(redisson.run(caller))
+      await sleep(30)
+    }
+    await Promise.all(callers)
+    expect(entered).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7])
+  })
+
+  it('Waiters for a fair lock sit out a pause of the server, without an error event', async () => {
+    const redisson = await scene.open()
+    const errors = eventsOf(redisson, 'error')
+    await scene.lockOf(redisson).acquire({ leaseTime: 700 })
+    const second = await scene.waiting(scene.lockOf(redisson))
+    const trying = redisson.run(() => scene.lockOf(redisson).tryLock(20_000, 300))
+    await waitUntil('both are in the queue', async () => (await scene.length()) === 2)
+    await scene.redis.call('CLIENT', 'PAUSE', '60000', 'WRITE')
+    await sleep(2_500)
+    await scene.redis.call('CLIENT', 'UNPAUSE')
+    await (await second.acquired).unlock()
+    expect(await trying).to.equal(true)
+    expect(await scene.length()).to.equal(0)
+    expect(errors).to.deep.equal([])
   })
 
   it('tryLock() without a wait neither queues for a fair lock nor passes those that do (E11)', async () => {

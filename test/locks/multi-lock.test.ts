@@ -351,6 +351,12 @@ describe('A multi lock', () => {
       expect(tried).to.deep.equal(['a'])
     })
 
+    it('Of ten threads that try a multi lock once at the same time, one acquires all', async () => {
+      const tries = Array.from({ length: 10 }, () => redisson.run(() => multi(0, 1, 2).tryLock(-1, 10_000)))
+      expect((await Promise.all(tries)).filter((acquired) => acquired)).to.have.length(1)
+      expect(await look()).to.deep.equal(names)
+    })
+
     it('A member that cannot be reached is no member that is taken', async () => {
       const proxy = await openProxy(await defaultServer())
       const away = await createRedisson({ redis: proxy.url })

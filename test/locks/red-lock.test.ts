@@ -210,6 +210,10 @@ describe('A RedLock', () => {
     expect(await redLock().tryLock()).to.equal(false)
     expect(await redLock().tryLock(300)).to.equal(false)
     for (const index of [0, 2]) await foreign(index).release()
+    const four = (await redLock().tryAcquire())!
+    expect(four.holds).to.have.length(4)
+    await four.unlock()
+    await untilHeldOn([1])
     const two = redLock(clients.slice(0, 2))
     expect(await two.tryLock()).to.equal(false)
     // It was false as soon as member 1 had answered. A later grant of member 0 is released in the background.

@@ -42,6 +42,15 @@ describe('A permit and its id', () => {
       expect(await rejection(semaphore.release(permit.id))).to.be.instanceOf(PermitNotHeldError)
     })
 
+  it('The keys of permits are under the mapped name', async () => {
+    const redisson = await createRedisson({ nameMapper: { map: (name) => `test::${name}` } })
+    const name = uniqueName('permits')
+    const semaphore = redisson.getPermitExpirableSemaphore(name)
+    await semaphore.trySetPermits(1)
+    await semaphore.acquire()
+    expect(await (await openRedis()).exists(`test::${name}`, `{test::${name}}:timeout`)).to.equal(2)
+  })
+
   it('A permit that another client releases by its id is lost at the next renewal', async () => {
     const { name, semaphore, redisson } = await newSemaphore()
     const lost: string[] = []

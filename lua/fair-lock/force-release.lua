@@ -10,6 +10,7 @@
 -- ARGV[5]  PUBLISH or SPUBLISH
 --
 -- Answers  0   that holder is gone: nothing was changed
+--          2   freed, and no client listened
 --          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the lock is no hash
@@ -21,7 +22,7 @@ if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
 end
 
 --- @include "fair-queue"
+--- @include "notify-freed"
 redis.call('del', KEYS[1])
 local head = not queueError() and not isEmpty() and firstInQueue(serverTime(), tonumber(ARGV[2]))
-local heard = notify(ARGV[5], head and ARGV[3] .. head or ARGV[4], '0')
-return heard and { 2, heard } or 3
+return notifyFreed(ARGV[5], head and ARGV[3] .. head or ARGV[4], '0')

@@ -19,6 +19,7 @@
 -- second message makes the head try once more.
 
 --- @include "fair-queue"
+--- @include "notify-freed"
 
 local freed = redis.call('hdel', KEYS[1], ARGV[1]) == 1
 if redis.call('exists', KEYS[1]) == 1 then
@@ -26,16 +27,10 @@ if redis.call('exists', KEYS[1]) == 1 then
 end
 -- The hold is released even if a key of the queue holds something else.
 local head = not queueError() and not isEmpty() and firstInQueue(serverTime(), tonumber(ARGV[2]))
-local heard = 0
+if freed then
+  return notifyFreed(ARGV[5], head and ARGV[3] .. head or ARGV[4], '0')
+end
 if head then
-  heard = notify(ARGV[5], ARGV[3] .. head, '0')
-elseif freed then
-  heard = notify(ARGV[5], ARGV[4], '0')
+  notify(ARGV[5], ARGV[3] .. head, '0')
 end
-if not freed then
-  return 0
-end
-if not heard then
-  return 3
-end
-return heard == 0 and 2 or { 2, heard }
+return 0

@@ -7,12 +7,8 @@
 -- request was applied.
 
 --- @include "counter"
---- @include "request-record"
 local wrong, value = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(record, slot, request)
-if before then
-  return tonumber(before)
-end
+--- @include "request"

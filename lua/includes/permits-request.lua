@@ -1,6 +1,5 @@
 -- How a request that changes an expirable semaphore begins. Reads the local variables `slot` and `request`, the slot and
--- the number of the request.
--- The count is KEYS[1], the permits in use are KEYS[2], and the record of the requests is KEYS[3].
+-- the number of the request, and `record`, the key of the record. The count is KEYS[1], the permits in use are KEYS[2].
 --
 -- Sets `value`, the count as text, or false where the key is absent.
 --
@@ -8,12 +7,8 @@
 -- request was applied.
 
 --- @include "permits"
---- @include "request-record"
 local wrong, value = permitsError(KEYS[1], KEYS[2])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[3], slot, request)
-if before then
-  return tonumber(before)
-end
+--- @include "request"

@@ -6,6 +6,7 @@
 -- ARGV[3]  PUBLISH or SPUBLISH
 --
 -- Answers  0   that holder is gone: nothing was changed
+--          2   freed, and no client listened
 --          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -17,6 +18,5 @@ if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
 end
 
 redis.call('del', KEYS[1])
---- @include "notify"
-local heard = notify(ARGV[3], ARGV[2], '0')
-return heard and { 2, heard } or 3
+--- @include "notify-freed"
+return notifyFreed(ARGV[3], ARGV[2], '0')

@@ -26,12 +26,8 @@ if ARGV[2] == '0' then
   if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then
     return 0
   end
-  --- @include "notify"
-  local heard = notify(ARGV[5], ARGV[4], '0')
-  if not heard then
-    return 3
-  end
-  return heard == 0 and 2 or { 2, heard }
+  --- @include "notify-freed"
+  return notifyFreed(ARGV[5], ARGV[4], '0')
 end
 
 --- @include "partial-release"

@@ -11,22 +11,9 @@
 -- A key that holds something else counts as gone, and the other keys are still renewed. If the server refuses the command, no
 -- hold counts as gone: the answer is that error.
 
---- @include "lease-end"
---- @include "refused"
+--- @include "renew-each"
 
-local answers = {}
-for i, key in ipairs(KEYS) do
-  local held = redis.pcall('hexists', key, ARGV[i + 1])
-  if isRefused(held) then
-    return held
-  end
-  if held == 1 then
-    if tonumber(ARGV[1]) > redis.call('pttl', key) then
-      redis.call('pexpire', key, ARGV[1])
-    end
-    answers[i] = leaseEndOf(key)
-  else
-    answers[i] = 0
-  end
-end
-return answers
+return renewEach(function(key, owner)
+  local held = redis.pcall('hexists', key, owner)
+  return held, held == 1
+end)

@@ -19,13 +19,9 @@
 -- Applied twice: the record knows the request and its answer, also after the limiter was set again.
 
 local slot, request, record = ARGV[3], ARGV[4], KEYS[6]
---- @include "request-record"
+--- @include "request"
 --- @include "notify-once"
 --- @include "pass-shortage"
-local before = recordedAnswer(record, slot, request)
-if before then
-  return tonumber(before)
-end
 local answer = redis.call('hexists', KEYS[1], 'type')
 passShortage(record)
 recordAnswer(record, slot, request, answer)

@@ -21,13 +21,9 @@
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
 local slot, request, record = ARGV[4], ARGV[5], KEYS[6]
---- @include "request-record"
+--- @include "request"
 --- @include "rate-limiter"
 --- @include "notify-once"
-local before = recordedAnswer(record, slot, request)
-if before then
-  return tonumber(before)
-end
 local rate, _, left, grants, keepAliveTime = readLimiter()
 local value = rate and math.min(rate, (redis.call('get', left) or rate) + ARGV[1])
 local answer = rate and 1 or -1

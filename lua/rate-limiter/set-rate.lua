@@ -1,4 +1,4 @@
--- Sets the rate of a limiter, whether it has one or not.
+-- Sets the rate of a limiter.
 --
 -- KEYS[1]  the limiter
 -- KEYS[2]  how many permits are left
@@ -10,7 +10,7 @@
 -- ARGV[2]  the interval in ms
 -- ARGV[3]  0: for all clients together, 1: for each client
 -- ARGV[4]  for how long the limiter stays after its last use, in ms; 0: for ever
--- ARGV[5]  1: only if it has a rate
+-- ARGV[5]  0: whether it has a rate or not; 1: only if it has one; 2: only if it has none
 -- ARGV[6]  1: the grants of the last interval count, unless the type is another one
 -- ARGV[7]  the channel
 -- ARGV[8]  PUBLISH or SPUBLISH
@@ -19,22 +19,18 @@
 --
 -- Answers  1   set, and the waiters were notified
 --          2   set, but the server refused the message (ACL)
---          0   it has no rate: nothing was changed
+--          0   it has no rate, or one already, against ARGV[5]: nothing was changed
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the record knows the request and its answer, and nothing is changed.
 
 local slot, request, record = ARGV[9], ARGV[10], KEYS[6]
+--- @include "request"
 --- @include "server-time"
---- @include "request-record"
 --- @include "rate-limiter"
 --- @include "notify-once"
-local before = recordedAnswer(record, slot, request)
-if before then
-  return tonumber(before)
-end
 local kind = redis.call('hget', KEYS[1], 'type')
-local answer = (ARGV[5] == '1' and not kind) and 0 or 1
+local answer = ARGV[5] == (kind and '2' or '1') and 0 or 1
 local refusal = recordAnswer(record, slot, request, answer)
 if refusal or answer == 0 then
   return refusal or answer

@@ -16,10 +16,7 @@
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
 
-local mode = redis.call('hget', KEYS[1], 'mode')
-if not mode and redis.call('exists', KEYS[1]) == 1 then
-  return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
-end
+--- @include "read-write-mode"
 
 local isWriter = mode == 'write' and ARGV[3] ~= '' and redis.call('hexists', KEYS[1], ARGV[3]) == 1
 if mode and mode ~= 'read' and not isWriter then

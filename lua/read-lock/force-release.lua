@@ -10,6 +10,7 @@
 --
 -- Answers  0   none of these holds exists: nothing was changed
 --          1   those holds have ended; other read holds or the write hold remain
+--          2   freed, and no client listened
 --          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -38,6 +39,5 @@ if redis.call('hlen', KEYS[1]) > 1 then
 end
 
 redis.call('del', KEYS[1])
---- @include "notify"
-local heard = notify(ARGV[4], ARGV[3], '0')
-return heard and { 2, heard } or 3
+--- @include "notify-freed"
+return notifyFreed(ARGV[4], ARGV[3], '0')

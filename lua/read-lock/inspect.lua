@@ -9,13 +9,7 @@
 -- Error    WRONGTYPE where the key holds no read-write lock
 
 local answer = { redis.call('pttl', KEYS[1]), 0 }
-local mode = redis.call('hget', KEYS[1], 'mode')
-if not mode then
-  if redis.call('exists', KEYS[1]) == 1 then
-    return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
-  end
-  return answer
-end
+--- @include "read-write-mode"
 
 for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
   if field ~= 'mode' and string.sub(field, -6) ~= ':write' then

@@ -6,6 +6,7 @@
 -- ARGV[3]  PUBLISH or SPUBLISH
 --
 -- Answers  0   not held: nothing was changed
+--          2   freed, and no client listened
 --          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no string
@@ -17,9 +18,5 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then
 end
 
 redis.call('del', KEYS[1])
---- @include "notify"
-local heard = notify(ARGV[3], ARGV[2], '0')
-if not heard then
-  return 3
-end
-return { 2, heard }
+--- @include "notify-freed"
+return notifyFreed(ARGV[3], ARGV[2], '0')

@@ -11,22 +11,9 @@
 -- A key that holds something else counts as gone, and the other keys are still renewed. If the server refuses the command, no
 -- hold counts as gone: the answer is that error.
 
---- @include "lease-end"
---- @include "refused"
+--- @include "renew-each"
 
-local answers = {}
-for i, key in ipairs(KEYS) do
-  local token = redis.pcall('get', key)
-  if isRefused(token) then
-    return token
-  end
-  if token == ARGV[i + 1] then
-    if tonumber(ARGV[1]) > redis.call('pttl', key) then
-      redis.call('pexpire', key, ARGV[1])
-    end
-    answers[i] = leaseEndOf(key)
-  else
-    answers[i] = 0
-  end
-end
-return answers
+return renewEach(function(key, token)
+  local holder = redis.pcall('get', key)
+  return holder, holder == token
+end)

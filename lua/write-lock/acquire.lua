@@ -16,11 +16,8 @@
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
 
-local mode = redis.call('hget', KEYS[1], 'mode')
+--- @include "read-write-mode"
 if not mode then
-  if redis.call('exists', KEYS[1]) == 1 then
-    return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
-  end
   redis.call('hset', KEYS[1], 'mode', 'write', ARGV[1], 1)
   redis.call('pexpire', KEYS[1], ARGV[2])
   return nil

@@ -8,6 +8,7 @@
 -- ARGV[4], ARGV[5]  the parts before and after an owner field in the names of its read timeout keys
 --
 -- Answers  0   that writer is gone: nothing was changed
+--          2   freed, and no client listened
 --          { 2, how many clients were notified }   freed, with the read hold of the writer
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -28,6 +29,5 @@ for i = 1, #fields, 2 do
   end
 end
 redis.call('del', KEYS[1])
---- @include "notify"
-local heard = notify(ARGV[3], ARGV[2], '1')
-return heard and { 2, heard } or 3
+--- @include "notify-freed"
+return notifyFreed(ARGV[3], ARGV[2], '1')

@@ -9,13 +9,7 @@
 -- Error    WRONGTYPE where the key holds no read-write lock
 
 local answer = { redis.call('pttl', KEYS[1]), 0 }
-local mode = redis.call('hget', KEYS[1], 'mode')
-if not mode then
-  if redis.call('exists', KEYS[1]) == 1 then
-    return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
-  end
-  return answer
-end
+--- @include "read-write-mode"
 if ARGV[1] ~= '' then
   answer[2] = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 end

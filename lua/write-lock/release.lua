@@ -68,9 +68,5 @@ if longest > 0 then
 else
   redis.call('del', KEYS[1])
 end
---- @include "notify"
-local heard = notify(ARGV[5], ARGV[4], '1')
-if not heard then
-  return 3
-end
-return heard == 0 and 2 or { 2, heard }
+--- @include "notify-freed"
+return notifyFreed(ARGV[5], ARGV[4], '1')

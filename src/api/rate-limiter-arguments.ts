@@ -21,7 +21,6 @@ export type RateArguments = readonly [rate: number, interval: number, type: numb
 
 /** `(type, rate, interval, unit?, { … }?)`. The unit may be left out. */
 export function rateArguments(
-  known: readonly (keyof UpdateRateOptions)[],
   type: unknown,
   rate: unknown,
   interval: unknown,
@@ -32,7 +31,7 @@ export function rateArguments(
   const unit = hasUnit ? unitOrOptions : TimeUnit.MILLISECONDS
   if (!hasUnit && unitOrOptions !== undefined) refuseAfter('options, whose times are in ms', options)
   const given = (hasUnit ? options : (unitOrOptions ?? options)) ?? {}
-  checkOptions(given, known)
+  checkOptions(given, ['keepAliveTime', 'keepState'])
   const number = RATE_TYPES.indexOf(type as RateType)
   if (number < 0)
     throw new TypeError(

@@ -14,7 +14,6 @@ import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
 import { RateLimiterAttempt } from './rate-limiter-attempt'
-import { RequestRecord } from './request-record'
 import { change, changed, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 /** How a rate limiter was set. */
@@ -133,8 +132,9 @@ export interface RRateLimiter {
   delete(): Promise<boolean>
 }
 
-const TRY_SET_RATE = script('rate-limiter/try-set-rate', Number)
 const SET_RATE = script('rate-limiter/set-rate', Number)
+/** When SET_RATE sets the rate. */
+const [ALWAYS, ONLY_IF_SET, ONLY_IF_NOT_SET] = [0, 1, 2]
 const GET_CONFIG = script('rate-limiter/get-config', decodeConfig)
 const AVAILABLE_PERMITS = script('rate-limiter/available-permits', Number)
 const RELEASE = script('rate-limiter/release', Number)
@@ -189,18 +189,15 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
   }
 
   async trySetRate(...given: RateParameters): Promise<boolean> {
-    const [values] = rateArguments(['keepAliveTime'], ...given)
-    const { client, keys } = this
-    client.assertOpen()
-    return (await new RequestRecord(client, [keys[0]]).run(TRY_SET_RATE, values)).value > 0
+    return await setRate(this, given, ONLY_IF_NOT_SET)
   }
 
   async setRate(...given: RateParameters): Promise<void> {
-    await setRate(this, given, false)
+    await setRate(this, given, ALWAYS)
   }
 
   async updateRate(...given: RateParameters): Promise<boolean> {
-    return await setRate(this, given, true)
+    return await setRate(this, given, ONLY_IF_SET)
   }
 
   async getConfig(): Promise<RateLimiterConfig | undefined> {
@@ -235,9 +232,9 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
   }
 }
 
-async function setRate(limiter: RateLimiter, given: RateParameters, onlyIfSet: boolean): Promise<boolean> {
-  const [values, { keepState }] = rateArguments(['keepAliveTime', 'keepState'], ...given)
-  return await change(limiter, SET_RATE, [...values, onlyIfSet ? 1 : 0, keepState ? 1 : 0], false)
+async function setRate(limiter: RateLimiter, given: RateParameters, when: number): Promise<boolean> {
+  const [values, { keepState }] = rateArguments(...given)
+  return await change(limiter, SET_RATE, [...values, when, keepState ? 1 : 0], false)
 }
 
 async function take(limiter: RateLimiter, wanted: PermitsWanted): Promise<boolean> {

@@ -125,7 +125,7 @@ describe('A rate limiter', () => {
       [() => limiter.trySetRate(RateType.OVERALL, 0, 1), RangeError],
       [() => limiter.trySetRate(RateType.OVERALL, 1, 0), RangeError],
       [() => limiter.trySetRate(RateType.OVERALL, 1, 10, { keepAliveTime: 9 }), RangeError],
-      [() => limiter.trySetRate(RateType.OVERALL, 1, 10, { keepState: true } as object), TypeError],
+      [() => limiter.trySetRate(RateType.OVERALL, 1, 10, { keepStates: true } as object), TypeError],
       [() => limiter.setRate(RateType.OVERALL, '1' as unknown as number, 10), TypeError],
       [() => limiter.acquire(0), RangeError],
       [() => limiter.tryAcquire({ permits: 1.5 }), RangeError],
@@ -226,7 +226,7 @@ describe('A rate limiter', () => {
       await change(limiter)
       expect(await value(), script).to.equal(left)
     }
-    const { limiter } = await newLimiter(-1, 0, await twice('rate-limiter/try-set-rate'))
+    const { limiter } = await newLimiter(-1, 0, await twice('rate-limiter/set-rate'))
     expect(await limiter.trySetRate(RateType.OVERALL, 1, LONG)).to.equal(true)
   })
 

@@ -27,7 +27,6 @@ const COUNT = script('permit-expirable-semaphore/count', (raw) => {
   const [exists, free, inUse] = raw as [number, number, number]
   return { exists: exists === 1, free, inUse }
 })
-const TRY_SET_PERMITS = script('permit-expirable-semaphore/try-set-permits', Number)
 const SET_PERMITS = script('permit-expirable-semaphore/set-permits', Number)
 const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', (raw) => raw === 1)
@@ -107,11 +106,11 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
-    return await change(this, TRY_SET_PERMITS, [permitCount(permits)])
+    return await change(this, SET_PERMITS, [permitCount(permits), 1])
   }
 
   async setPermits(permits: number): Promise<void> {
-    await change(this, SET_PERMITS, [permitCount(permits)])
+    await change(this, SET_PERMITS, [permitCount(permits), 0])
   }
 
   async addPermits(permits: number): Promise<void> {

@@ -15,8 +15,8 @@ export const LIMITER: Case[] = [
   row('rate-limiter/acquire', 'enough', withRate, ({ limiter }) => limiter.acquire(2)),
   row('rate-limiter/acquire', 'too few', withGrant, ({ limiter }) => limiter.tryAcquire(3)),
   row('rate-limiter/release', 'some', withGrant, ({ limiter }) => limiter.release(1)),
-  row('rate-limiter/try-set-rate', 'not set', undefined, withRate),
-  row('rate-limiter/try-set-rate', 'not set, and deleted then', undefined, withRate, {
+  row('rate-limiter/set-rate', 'not set', undefined, withRate),
+  row('rate-limiter/set-rate', 'not set, and deleted then', undefined, withRate, {
     afterwards: ({ limiter }) => limiter.delete(),
   }),
   row(

@@ -92,11 +92,11 @@ const PERMITS: Case[] = [
   row('permit-expirable-semaphore/count', 'one expired', withPermitsOut, ({ permits }) =>
     permits.getPermits(),
   ),
-  row('permit-expirable-semaphore/try-set-permits', 'not there', undefined, ({ permits }) =>
+  row('permit-expirable-semaphore/set-permits', 'not there', undefined, ({ permits }) =>
     permits.trySetPermits(5),
   ),
   row(
-    'permit-expirable-semaphore/try-set-permits',
+    'permit-expirable-semaphore/set-permits',
     'not there, and deleted then',
     undefined,
     ({ permits }) => permits.trySetPermits(5),

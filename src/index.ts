@@ -31,7 +31,7 @@ export {
   exponentialBackOff,
 } from './locks/spin-lock'
 export type { TokenLock } from './locks/token-lock'
-export type { MultiLockHold } from './multi/members-level'
+export type { MultiLockHold } from './multi/members-handle'
 export { Redisson, type RedissonClient } from './redisson'
 export type { PingOptions, RedissonLifecycle, ShutdownOptions } from './redisson-lifecycle'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'

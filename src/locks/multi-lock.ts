@@ -3,10 +3,11 @@ import { LockLostError, type LockMember } from '../api/errors'
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
 import { acquireAll } from '../multi/acquire-all'
+import type { GrantedMembers } from '../multi/granted-members'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
 import { MembersCall, type Told } from '../multi/members-call'
-import type { MembersLevel, MultiLockHold } from '../multi/members-level'
+import type { MultiLockHold } from '../multi/members-handle'
 import { COLLECT, MembersLock } from '../multi/members-lock'
 import { isTransient } from '../multi/try-member'
 import { quote } from '../util/quote'
@@ -59,7 +60,7 @@ export class MultiLock extends MembersLock implements RMultiLock {
     super(client, members, 'MultiLock', members.length)
   }
 
-  protected [COLLECT](options: AcquireArguments): Promise<MembersLevel | undefined> {
+  protected [COLLECT](options: AcquireArguments): Promise<GrantedMembers | undefined> {
     const failure = (answers: readonly Told[], isFinal: boolean) => {
       const errors = errorsOf(answers)
       const error = errors.find((each) => !isTransient(each)) ?? errors[0]

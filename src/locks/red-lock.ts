@@ -3,10 +3,10 @@ import { LockQuorumError } from '../api/errors'
 import type { Client } from '../client/client'
 import { acquireAll } from '../multi/acquire-all'
 import { acquireQuorum } from '../multi/acquire-quorum'
+import type { GrantedMembers } from '../multi/granted-members'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
 import { MembersCall, type Told } from '../multi/members-call'
-import type { MembersLevel } from '../multi/members-level'
 import { COLLECT, MembersLock } from '../multi/members-lock'
 import { codeOf } from '../util/error-code'
 import { quote } from '../util/quote'
@@ -63,7 +63,7 @@ export class RedLock extends MembersLock implements RRedLock {
       )
   }
 
-  protected [COLLECT](options: AcquireArguments): Promise<MembersLevel | undefined> {
+  protected [COLLECT](options: AcquireArguments): Promise<GrantedMembers | undefined> {
     const { group, watchdogLease } = this
     const { leaseTime, waitTime = 1 } = options
     const bound = (leaseTime ?? Math.min(watchdogLease, this.client.maxHoldOf(options) ?? Infinity)) / 10

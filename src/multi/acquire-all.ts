@@ -1,6 +1,6 @@
 import { random } from '../util/random'
+import { GrantedMembers } from './granted-members'
 import type { MembersCall } from './members-call'
-import { MembersLevel } from './members-level'
 import { type Answer, type Granted, Wait } from './try-member'
 
 /**
@@ -18,7 +18,7 @@ const LONGEST_WAIT_WHILE_HOLDING = 5_000
  * owner holds. With that member it begins the next round, which takes the others in the global order: callers
  * that need all members would keep them from each other.
  */
-export async function acquireAll(call: MembersCall): Promise<MembersLevel | undefined> {
+export async function acquireAll(call: MembersCall): Promise<GrantedMembers | undefined> {
   const { wait } = call
   const { members } = call.group
   let first = await call.waitInTurn(wait.left)
@@ -27,7 +27,7 @@ export async function acquireAll(call: MembersCall): Promise<MembersLevel | unde
     const answers = await call.round(() =>
       isAtOnce ? Promise.all(members.map((member) => call.try(member, 0))) : tryInOrder(call, first),
     )
-    if (answers instanceof MembersLevel) return answers
+    if (answers instanceof GrantedMembers) return answers
     first = undefined
     if (!wait.isOver) {
       await call.pauseAfter(rounds)

@@ -1,9 +1,9 @@
 import { RedisUnavailableError } from '../api/errors'
 import { withEither } from '../util/abort'
 import { random } from '../util/random'
+import { GrantedMembers } from './granted-members'
 import type { Member } from './member'
 import { ENDED, type MembersCall } from './members-call'
-import { MembersLevel } from './members-level'
 import { type Answer, type Granted, tryMember } from './try-member'
 
 /**
@@ -18,7 +18,7 @@ const LONGEST_WAIT = 1_000
  * A round tries all members at once. If it fails, the caller waits for a while for one member that another
  * owner holds, and then tries all again.
  */
-export async function acquireQuorum(call: MembersCall, bound: number): Promise<MembersLevel | undefined> {
+export async function acquireQuorum(call: MembersCall, bound: number): Promise<GrantedMembers | undefined> {
   const { wait } = call
   const { members, client } = call.group
   const longest = () => LONGEST_WAIT * (0.5 + random() / 2)
@@ -26,7 +26,7 @@ export async function acquireQuorum(call: MembersCall, bound: number): Promise<M
   for (let rounds = 0; ; rounds++) {
     const mayEnd = rounds > 0 || wait.isOneTry
     const answers = await call.round(() => tryAtOnce(call, bound, mayEnd, first))
-    if (answers instanceof MembersLevel) return answers
+    if (answers instanceof GrantedMembers) return answers
     first = undefined
     if (!wait.isOver) {
       await call.pauseAfter(rounds)

@@ -1,7 +1,7 @@
-import type { LockMember, LockMemberState } from '../api/errors'
+import { LockLostError, type LockMember, type LockMemberState } from '../api/errors'
 import { codeOf } from '../util/error-code'
 import { messageOf, quote } from '../util/quote'
-import type { Member } from './member'
+import type { Member, MemberGroup } from './member'
 import type { Answer } from './try-member'
 
 const LONGEST_MESSAGE = 200
@@ -31,6 +31,24 @@ export function failureOf(error: unknown): LockMemberState {
 /** `"a" lost, "b" released`: for messages. */
 export function describeStates(members: readonly LockMember[]): string {
   return members.map(({ lockName, state }) => `${quote(lockName)} ${state}`).join(', ')
+}
+
+/** `errors`: of the members, among others. */
+export function lossError(
+  { name, client, needed }: MemberGroup,
+  threadId: number,
+  members: readonly LockMember[],
+  errors: readonly unknown[],
+): LockLostError {
+  const error = new LockLostError(
+    `The lock ${quote(name)} was lost (client ${client.clientId}): ${describeStates(members)}; ${needed} ` +
+      'must be held. Other clients may hold the lost members: stop working under the lock, and acquire it ' +
+      'again where needed.',
+    name,
+    threadId,
+  )
+  error.reason = errors.find((each) => each instanceof LockLostError)?.reason
+  return Object.assign(error, { members })
 }
 
 function plain(error: unknown): { code?: string; message: string } {

@@ -4,10 +4,9 @@ import { unlessAborted, withEither } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
 import { random } from '../util/random'
+import { GrantedMembers } from './granted-members'
 import type { Member, MemberGroup } from './member'
 import { stateOfAnswer } from './member-states'
-import { hasEnough, MembersLevel } from './members-level'
-import { releaseParts } from './release-members'
 import { type Answer, type Granted, isTransient, tryMember, Wait } from './try-member'
 
 /**
@@ -31,7 +30,7 @@ export const ENDED = new RedisUnavailableError('the round had ended before the s
 export type Told = Answer & { readonly state: LockMember }
 
 export interface MembersOptions extends AcquireArguments {
-  /** How long a hold counts from its first grant, in ms. Undefined: as long as its members. */
+  /** How long the members count from the first grant, in ms. Undefined: as long as each is held. */
   readonly validFor?: number | undefined
   /**
    * The error of a call whose members failed, by their last answers; undefined: the lock was not acquired
@@ -98,26 +97,19 @@ export class MembersCall {
   }
 
   /**
-   * One round. Returns the hold if it acquired enough members. If not, releases them and returns the answers.
-   * Throws if a further round would not help, or the caller does not want the lock any more.
+   * One round. Returns the members if it acquired enough of them. If not, releases them and returns the
+   * answers. Throws if a further round would not help, or the caller does not want the lock any more.
    */
-  async round(answering: () => Promise<readonly Answer[]>): Promise<MembersLevel | readonly Told[]> {
-    const { group, spare } = this
-    const { clock } = group.client
-    const since = clock.now()
+  async round(answering: () => Promise<readonly Answer[]>): Promise<GrantedMembers | readonly Told[]> {
+    const { group, spare, options } = this
+    const since = group.client.clock.now()
     const answered = await answering()
-    const parts = answered.filter((answer) => answer.kind === 'granted')
-    const hold = this.holdOf(parts, since)
-    if (hold) {
-      void releaseParts(
-        parts.filter((part) => !hold.parts.includes(part)),
-        clock,
-      )
-      return hold
-    }
+    const grants = answered.filter((answer) => answer.kind === 'granted')
+    const members = new GrantedMembers(group, grants, since, options.validFor)
+    if (members.areEnough && !options.signal?.aborted && !group.client.closing.aborted) return members
     const answers = answered.map(told)
-    for (const answer of answers) this.note(answer, since, parts.length >= group.needed)
-    await releaseParts(parts, clock)
+    for (const answer of answers) this.note(answer, since, grants.length >= group.needed)
+    await members.release()
     this.assertWanted()
     const forGood = [...this.failing.values()].filter(
       ({ answer }) => answer.kind === 'failed' && !isTransient(answer.error),
@@ -138,15 +130,6 @@ export class MembersCall {
     if (rounds === 0) return
     const time = Math.min(wait.left, random() * Math.min(2 ** rounds, LONGEST_PAUSE))
     await unlessAborted(new Promise<void>((over) => group.client.clock.after(time, over)), options.signal)
-  }
-
-  private holdOf(parts: readonly Granted[], since: Moment): MembersLevel | undefined {
-    const { group, options } = this
-    const valid = parts.filter(({ hold }) => hold.isHeld)
-    if (valid.length < group.needed || options.signal?.aborted || group.client.closing.aborted)
-      return undefined
-    const hold = new MembersLevel(group, valid, since, options.validFor)
-    return hasEnough(hold) ? hold : undefined
   }
 
   private note(answer: Told, since: Moment, isLate: boolean) {

@@ -1,10 +1,19 @@
+import type { LockLostError } from '../api/errors'
 import type { HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { OwnedHold } from '../ownership/owned-hold'
-import { isLive, type MembersLevel, watchMembers } from './members-level'
+import { type OwnedHold, type OwnedLevel, TIME_LEFT } from '../ownership/owned-hold'
+import { processState } from '../ownership/process-state'
+import { onAbort } from '../util/abort'
+import type { Moment } from '../util/clock'
+import { codeOf } from '../util/error-code'
+import { LazySignal } from '../util/lazy-signal'
+import type { GrantedMembers } from './granted-members'
+import { lossError, stateOf } from './member-states'
+import { releaseAndReport } from './release-members'
 
 /** What one caller holds over the same members: a level for each acquisition. */
 export class MembersHold implements OwnedHold<MembersLevel> {
+  /** Those that are held, and those that were lost and that only their LockHold or `withLock` releases. */
   readonly levels = new Set<MembersLevel>()
   hasFailedBeside = false
 
@@ -13,25 +22,6 @@ export class MembersHold implements OwnedHold<MembersLevel> {
     readonly entry: HoldEntry<MembersHold> | undefined,
   ) {
     if (entry) entry.hold = this
-  }
-
-  add(level: MembersLevel, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
-    level.hold = this
-    level.thread = thread
-    level.leaseTime = leaseTime
-    this.levels.add(level)
-    // Its end must be noticed although no caller asks.
-    if (leaseTime !== undefined && (this.entry || level.bareIn)) watchMembers(level)
-  }
-
-  /** One of its levels was lost, or has expired. */
-  lost(level: MembersLevel): void {
-    if (level.bareIn) {
-      this.levels.delete(level)
-      level.bareIn.ended(level, level.leaseTime === undefined ? level.loss : undefined)
-    }
-    if (level.leaseTime === undefined) this.entry?.settle()
-    else this.forgetUnlessNeeded()
   }
 
   get holder(): string {
@@ -44,14 +34,114 @@ export class MembersHold implements OwnedHold<MembersLevel> {
 
   /** Throws if a level was lost that its caller, or that of an entry below it, has yet to release. */
   assertNotLost(entry: HoldEntry<MembersHold> | undefined): void {
-    this.checkLive()
-    const loss = this.entry?.loss ?? entry?.loss
+    const lost = [...this.levels].find((level) => !level.isHeld && level.leaseTime === undefined)
+    const loss = lost?.loss ?? this.entry?.loss ?? entry?.loss
     if (loss) throw loss
-    for (const level of this.levels) if (level.leaseTime === undefined && !isLive(level)) throw level.loss
   }
 
-  forgetUnlessNeeded(): void {
-    const isNeeded = [...this.levels].some(({ isHeld, leaseTime }) => isHeld || leaseTime === undefined)
-    if (!isNeeded && !this.entry?.loss) this.entry?.forget(this)
+  /** The level was released, or has ended and nothing refers to it any more. */
+  drop(level: MembersLevel): void {
+    this.levels.delete(level)
+    const { entry } = this
+    if (this.levels.size > 0 || entry?.loss) entry?.settle()
+    else entry?.forget(this)
+  }
+}
+
+/** One acquisition within a hold. It is held until it is lost or released. */
+export class MembersLevel implements OwnedLevel {
+  /** An expired lease is a loss, too. After a loss, its members have been released. */
+  private state: 'held' | 'lost' | 'released' = 'held'
+  loss: LockLostError | undefined
+  /** The release of its members, since it was lost. */
+  private releasing: Promise<void> | undefined
+  readonly threadId = processState.nextThreadId++
+  bareIn: OwnedLevel['bareIn']
+  private readonly lossSignal = new LazySignal()
+  /** Undefined until it notices a loss by itself. */
+  private stopWatching: (() => void)[] | undefined
+
+  constructor(
+    readonly hold: MembersHold,
+    readonly members: GrantedMembers,
+    /** In ms. Undefined: until its release, because the watchdogs renew its members. */
+    readonly leaseTime: number | undefined,
+    readonly thread: LogicalThread | undefined,
+  ) {
+    hold.levels.add(this)
+  }
+
+  get granted(): Moment {
+    return this.members.granted
+  }
+
+  /** As far as the client knows without asking the servers. */
+  get isHeld(): boolean {
+    if (!this.members.areEnough) this.lose()
+    return this.state === 'held'
+  }
+
+  get [TIME_LEFT](): number {
+    return this.isHeld ? Math.max(1, this.members.left(this.leaseTime)) : 0
+  }
+
+  get signal(): AbortSignal {
+    if (this.isHeld) this.watch()
+    return this.lossSignal.signal
+  }
+
+  /** Notices a loss by itself from now on. */
+  watch(): void {
+    if (this.stopWatching) return
+    const { grants, validFor, group } = this.members
+    const watchOne = (signal: AbortSignal) => onAbort(signal, () => this.memberEnded(signal.reason))
+    this.stopWatching = grants.map(({ hold }) => watchOne(hold.signal))
+    if (validFor !== undefined) {
+      const timer = group.client.clock.after(this.members.left(validFor), () => this.isHeld)
+      this.stopWatching.push(() => timer.cancel())
+    }
+    const ended = grants.find(({ hold }) => hold.signal.aborted)
+    if (ended) this.memberEnded(ended.hold.signal.reason)
+  }
+
+  /** Releases all members, and then reports what was lost. A level that was lost has released them already. */
+  async release(): Promise<void> {
+    const wasHeld = this.isHeld
+    if (wasHeld) this.end('released')
+    this.hold.drop(this)
+    if (wasHeld) return await releaseAndReport(this.members, this.threadId)
+    await this.releasing
+    throw this.loss
+  }
+
+  private memberEnded(reason: unknown) {
+    const { grants, group } = this.members
+    const left = grants.filter(({ hold }) => hold.isHeld && !hold.signal.aborted)
+    if (left.length >= group.needed) return
+    // Its members stay held after a shutdown, so that they can still be released.
+    if (codeOf(reason) === 'REDISSON_SHUTDOWN') this.lossSignal.abort(reason)
+    else this.lose()
+  }
+
+  private lose() {
+    if (this.state !== 'held') return
+    this.end('lost')
+    const { members, hold, bareIn, leaseTime } = this
+    const { group, grants } = members
+    const states = grants.map(({ member, hold }) =>
+      hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
+    )
+    const reasons = grants.map((each) => each.hold.signal.reason)
+    this.loss = lossError(group, this.threadId, states, reasons)
+    this.releasing = members.release()
+    bareIn?.ended(this, leaseTime === undefined ? this.loss : undefined)
+    if (bareIn || leaseTime !== undefined) hold.drop(this)
+    this.lossSignal.abort(this.loss)
+  }
+
+  private end(state: 'lost' | 'released') {
+    this.state = state
+    for (const stop of this.stopWatching ?? []) stop()
+    this.stopWatching = []
   }
 }

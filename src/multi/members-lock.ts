@@ -8,15 +8,16 @@ import type { Caller } from '../ownership/caller'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import { processState } from '../ownership/process-state'
 import { inGlobalOrder } from './global-order'
+import type { GrantedMembers } from './granted-members'
 import { leavesOf, type Member, type MemberGroup } from './member'
 import { cut } from './member-states'
-import { MembersHold } from './members-hold'
-import { abandon, type MembersLevel } from './members-level'
+import { MembersHandle } from './members-handle'
+import { MembersHold, MembersLevel } from './members-hold'
 
 export const COLLECT: unique symbol = Symbol('collect')
 
 /** What a multi lock and a RedLock share; the interfaces document their calls. */
-export abstract class MembersLock extends OwnedLock<MembersHold, MembersLevel> {
+export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> {
   readonly group: MemberGroup
 
   constructor(client: Client, given: readonly Member[], kind: string, needed: number) {
@@ -54,8 +55,8 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersLevel> {
     return { locks: this.group.members.map(({ name }) => name) }
   }
 
-  /** Resolves with a hold, or with undefined when the wait was over. */
-  protected abstract [COLLECT](options: AcquireArguments): Promise<MembersLevel | undefined>
+  /** Undefined: the wait was over. */
+  protected abstract [COLLECT](options: AcquireArguments): Promise<GrantedMembers | undefined>
 
   async [ACQUIRE_FOR](
     caller: Caller<MembersHold>,
@@ -66,32 +67,34 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersLevel> {
     this.client.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
+    const { leaseTime } = options
     const { objectId } = this.subject
     caller.holdOf(objectId)?.assertNotLost(entry)
     // The members belong to the same caller, so that the function of `withLock` re-enters them.
     const collect = () => this[COLLECT](options)
-    const level = await (thread ? processState.threads.run(thread, collect) : collect())
-    if (!level) return undefined
+    const members = await (thread ? processState.threads.run(thread, collect) : collect())
+    if (!members) return undefined
     try {
       // The members may have told of a loss just now. That ends the hold of before.
       caller.holdOf(objectId)?.assertNotLost(entry)
     } catch (error) {
-      abandon(level)
+      void members.release()
       throw error
     }
-    const hold = caller.holdOf(objectId) ?? new MembersHold(objectId, caller.entryToAcquire(objectId))
+    const hold = caller.holdOf(objectId) ?? new MembersHold(objectId, entry)
+    const level = new MembersLevel(hold, members, leaseTime, thread)
     bare?.add(level)
-    hold.add(level, options.leaseTime, thread)
+    // Its end must be noticed although no caller asks.
+    if (leaseTime !== undefined && (entry || bare)) level.watch()
     return level
   }
 
-  /** A level over members is its own handle. */
-  [HANDLE_OF](level: MembersLevel): MembersLevel {
-    return level
+  [HANDLE_OF](level: MembersLevel): MembersHandle {
+    return new MembersHandle(level)
   }
 
   async [RELEASE_LEVEL](level: MembersLevel): Promise<void> {
-    await level.unlock()
+    await level.release()
   }
 
   async [LEVELS_OF](own: MembersHold): Promise<number> {

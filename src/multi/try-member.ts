@@ -6,14 +6,12 @@ import type { Clock, Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
 import type { Member } from './member'
 
-/** A member that was acquired. */
-export interface Part {
+/** The answer of a member that was acquired. */
+export interface Granted {
+  readonly kind: 'granted'
   readonly member: Member
   readonly hold: LockHold
 }
-
-/** The answer of a member that was acquired. */
-export type Granted = Part & { readonly kind: 'granted' }
 
 /** The answer of a member. */
 export type Answer =

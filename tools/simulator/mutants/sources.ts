@@ -120,7 +120,7 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'members-kept', row: 'M2', scenes: ['multi', 'red'], file: 'src/multi/members-call.ts' },
     what: 'a round that acquired too few members keeps them',
-    find: 'await releaseParts(parts, clock)',
+    find: 'await members.release()',
     replace: '',
   },
   {

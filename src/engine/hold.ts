@@ -6,7 +6,7 @@ import type { Branches, BranchPlace } from '../ownership/branch-place'
 import type { Caller as CallerOf } from '../ownership/caller'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
-import { type OwnedLevel, TIME_LEFT } from '../ownership/owned-hold'
+import type { OwnedLevel } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
@@ -206,7 +206,7 @@ export class Level implements OwnedLevel {
     readonly branchPlace: BranchPlace | undefined,
   ) {}
 
-  get [TIME_LEFT](): number {
+  get timeLeft(): number {
     const { hold } = this
     if (!hold.checkLive()) return 0
     return hold.needsWatchdog ? Number.POSITIVE_INFINITY : hold.book.remaining()

@@ -2,62 +2,43 @@ import { inspect } from 'node:util'
 import { releaseOptions } from '../api/arguments'
 import type { ReleaseOptions } from '../api/call-options'
 import type { LockHold } from '../api/lock-hold'
+import type { AnyHold } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
-import type { Hold, Level } from './hold'
-import type { LockKind } from './lock-kind'
+import type { Level } from './hold'
+import { RELEASE_LEVEL } from './lock-internals'
 import { releasedAlready } from './not-held'
-import { release } from './release'
+import type { OwnedLock } from './owned-lock'
 
-/**
- * A LockHold: the right to release one level, once. It is made for its level, and every caller gets this one
- * object. A kind of lock whose holds have more, a fencing token for instance, extends this class.
- */
-export class LockHandle implements LockHold {
+/** A LockHold: the right to release one level, once. It is made for its level. */
+export abstract class Handle<L> implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
-  // A getter would be a member that its public type does not have.
-  readonly hold: Hold
 
   constructor(
-    private readonly kind: LockKind,
-    readonly level: Level,
-  ) {
-    this.hold = level.hold
-  }
+    private readonly lock: OwnedLock<AnyHold, LockHold>,
+    readonly level: L,
+  ) {}
+
+  abstract get threadId(): number
+  abstract get owner(): string
+  abstract get signal(): AbortSignal
+  abstract get isHeld(): boolean
 
   get lockName(): string {
-    return this.kind.name
-  }
-
-  get threadId(): number {
-    return this.hold.threadId
-  }
-
-  get owner(): string {
-    return this.hold.owner
-  }
-
-  get signal(): AbortSignal {
-    this.hold.checkLive()
-    return this.hold.signal
-  }
-
-  get isHeld(): boolean {
-    return this.hold.checkLive() && this.hold.levels.has(this.level)
+    return this.lock.subject.name
   }
 
   unlock(options?: ReleaseOptions): Promise<void> {
-    const { kind, hold, level } = this
+    const { lock, level } = this
     try {
       if (this.unlocked) {
-        hold.client.assertNotClosed()
-        throw releasedAlready(hold.client, this)
+        lock.client.assertNotClosed()
+        throw releasedAlready(lock.client, this)
       }
       const { signal } = releaseOptions(options)
       this.unlocked = true
-      const released = release(kind, level)
-      return unlessAborted(released, signal)
+      return unlessAborted(lock[RELEASE_LEVEL](level), signal)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -74,5 +55,30 @@ export class LockHandle implements LockHold {
 
   toJSON(): object {
     return { lockName: this.lockName, threadId: this.threadId }
+  }
+}
+
+/**
+ * The right to release one level of a plain hold. A kind of lock whose holds have more, a fencing token for
+ * instance, extends this class.
+ */
+export class LockHandle extends Handle<Level> {
+  get threadId(): number {
+    return this.level.hold.threadId
+  }
+
+  get owner(): string {
+    return this.level.hold.owner
+  }
+
+  get signal(): AbortSignal {
+    const { hold } = this.level
+    hold.checkLive()
+    return hold.signal
+  }
+
+  get isHeld(): boolean {
+    const { hold } = this.level
+    return hold.checkLive() && hold.levels.has(this.level)
   }
 }

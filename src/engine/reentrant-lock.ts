@@ -27,7 +27,7 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
   constructor(
     client: Client,
     protected readonly kind: LockKind,
-    private readonly Handle: new (kind: LockKind, level: Level) => Handle | LockHandle = LockHandle,
+    private readonly Handle: new (lock: ReentrantLock, level: Level) => Handle | LockHandle = LockHandle,
   ) {
     super(client, kind)
   }
@@ -86,7 +86,7 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
   }
 
   [HANDLE_OF](level: Level): Handle {
-    return new this.Handle(this.kind, level) as Handle
+    return new this.Handle(this, level) as Handle
   }
 
   [RELEASE_LEVEL](level: Level): Promise<void> {

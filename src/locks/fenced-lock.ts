@@ -186,7 +186,7 @@ class FencedHold extends LockHandle implements FencedLockHold {
   get token(): number {
     // A hold table keeps holds of all kinds of locks. Each acquisition of this kind sets the token of its
     // owner.
-    return this.hold.grant as number
+    return this.level.hold.grant as number
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AcquireArguments } from '../api/arguments'
-import { LockLostError, type LockMember } from '../api/errors'
+import { LockLostError } from '../api/errors'
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
 import { acquireAll } from '../multi/acquire-all'
@@ -64,21 +64,14 @@ export class MultiLock extends MembersLock implements RMultiLock {
     const failure = (answers: readonly Told[], isFinal: boolean) => {
       const errors = errorsOf(answers)
       const error = errors.find((each) => !isTransient(each)) ?? errors[0]
-      return (
-        error ??
-        (isFinal
-          ? tooShort(
-              this.group,
-              answers.map(({ state }) => state),
-            )
-          : undefined)
-      )
+      return error ?? (isFinal ? tooShort(this.group, answers) : undefined)
     }
     return acquireAll(new MembersCall(this.group, { ...options, failure }))
   }
 }
 
-function tooShort({ name, client }: MemberGroup, members: readonly LockMember[]): LockLostError {
+function tooShort({ name, client }: MemberGroup, answers: readonly Told[]): LockLostError {
+  const members = answers.map(({ state }) => state)
   const error = new LockLostError(
     `All members of ${quote(name)} were acquired several times in a row, and each time the lease of one ` +
       `was over before the last one answered (client ${client.clientId}; ${describeStates(members)}). Use ` +

@@ -50,9 +50,9 @@ export class RedLock extends MembersLock implements RRedLock {
   constructor(client: Client, locks: readonly unknown[]) {
     const members = membersOf(locks, 'RedLock')
     super(client, members, 'RedLock', Math.floor(members.length / 2) + 1)
-    const leases = members.map(({ identity }) => identity?.client.lockWatchdogTimeout)
-    this.watchdogLease = Math.min(...leases.map((lease) => lease ?? client.lockWatchdogTimeout))
-    const servers = members.flatMap(({ identity }) => (identity?.server ? [identity.server.id] : []))
+    const leases = members.map((member) => (member.client ?? client).lockWatchdogTimeout)
+    this.watchdogLease = Math.min(...leases)
+    const servers = members.flatMap(({ server }) => (server ? [server.id] : []))
     if (new Set(servers).size < servers.length)
       warnOnce(
         client,

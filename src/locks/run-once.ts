@@ -50,7 +50,7 @@ export function runOnce(
   return new LogicalThread(undefined).run(async () => {
     const hold = await lock.tryAcquire({ leaseTime: atLeast })
     if (!hold) return false
-    hold.hold.book.limitTo(maxHoldTime)
+    hold.level.hold.book.limitTo(maxHoldTime)
     const { clock, lockWatchdogTimeout } = client
     const started = clock.now()
     // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
@@ -58,9 +58,9 @@ export function runOnce(
     const handToWatchdog = () => {
       if (!hold.isHeld || client.isClosed) return
       hold.level.leaseTime = undefined
-      client.leases.renewNow(hold.hold)
+      client.leases.renewNow(hold.level.hold)
     }
-    const timer = clock.after(Math.max(0, hold.hold.book.left() - early), handToWatchdog)
+    const timer = clock.after(Math.max(0, hold.level.hold.book.left() - early), handToWatchdog)
     const end = async () => {
       timer.cancel()
       // No clock that was set, forward or back, changes how long that is.
@@ -86,7 +86,7 @@ export function runOnce(
 /** Releases the lock of a job that has ended, but not before so many ms are over. */
 async function releaseAfter(left: number, hold: LockHandle, { clock, closing }: Client): Promise<void> {
   if (left > 0) {
-    const { needsWatchdog, book } = hold.hold
+    const { needsWatchdog, book } = hold.level.hold
     // A re-entry of the job may have made the lease longer.
     if (!needsWatchdog && book.remaining() <= left) return await leaveToLease(hold.level)
     const isOver = new Promise<void>((over) => clock.after(left, over))

@@ -78,8 +78,8 @@ async function tryAtOnce(
 }
 
 /** The client of the member has lost its server, and connects again in the background. */
-function isAway({ identity }: Member): boolean {
-  return identity?.server !== undefined && identity.client.scripts?.isServerAway === true
+function isAway({ server, client }: Member): boolean {
+  return server !== undefined && client?.scripts?.isServerAway === true
 }
 
 const AWAY = new RedisUnavailableError('the server is away')

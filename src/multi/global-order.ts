@@ -5,7 +5,7 @@ import type { Member } from './member'
  * may know one server by two addresses.
  */
 export function inGlobalOrder(members: readonly Member[]): Member[] {
-  const addressOf = ({ identity }: Member) => identity?.server?.address ?? ''
+  const addressOf = ({ server }: Member) => server?.address ?? ''
   return [...members].sort((a, b) => compare(a.key, b.key) || compare(addressOf(a), addressOf(b)))
 }
 

@@ -5,13 +5,11 @@ import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
 
-/** One lock of a multi lock or a RedLock. */
-export interface Member {
+/** One lock of a multi lock or a RedLock. A lock of another library has no identity but its name. */
+export interface Member extends Partial<MemberIdentity> {
   readonly lock: Lockable
   readonly name: string
-  /** Its place in the global order. */
   readonly key: string
-  readonly identity: MemberIdentity | undefined
   /** Two objects of one lock of one client have the same id. */
   readonly id: string
 }
@@ -52,9 +50,8 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
 }
 
 /** Each lock of its own, also where members are made of members. */
-export function leavesOf({ identity, id }: Member): readonly string[] {
-  const server = identity?.server
-  return identity?.leaves ?? [server ? `${server.id}/${server.db} ${identity.key}` : id]
+export function leavesOf({ leaves, server, key, id }: Member): readonly string[] {
+  return leaves ?? [server ? `${server.id}/${server.db} ${key}` : id]
 }
 
 function memberOf(lock: unknown, what: string): Member {
@@ -66,7 +63,7 @@ function memberOf(lock: unknown, what: string): Member {
   const { [MEMBER]: identity, getName } = lock as { [MEMBER]?: MemberIdentity; getName?: () => string }
   const name = identity?.name ?? String(typeof getName === 'function' ? getName.call(lock) : lock)
   const id = identity ? `${identity.client.clientId} ${identity.objectId}` : foreign(lock).id
-  return { lock, name, key: identity?.key ?? name, identity, id }
+  return { key: name, ...identity, lock, name, id }
 }
 
 function isLock(lock: unknown): lock is Lockable {

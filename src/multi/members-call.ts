@@ -68,7 +68,7 @@ export class MembersCall {
    */
   async waitInTurn(most: number): Promise<Granted | undefined> {
     if (this.wait.isOneTry) return undefined
-    const member = this.group.members.find(({ identity }) => identity?.mustYield())
+    const member = this.group.members.find((each) => each.mustYield?.())
     return member && (await this.waitFor(member, most))
   }
 

@@ -1,10 +1,5 @@
-import { inspect } from 'node:util'
-import { releaseOptions } from '../api/arguments'
-import type { ReleaseOptions } from '../api/call-options'
 import type { LockHold } from '../api/lock-hold'
-import { releasedAlready } from '../engine/not-held'
-import { unlessAborted } from '../util/abort'
-import { quote } from '../util/quote'
+import { Handle } from '../engine/lock-handle'
 import type { MembersLevel } from './members-hold'
 
 /** An acquisition of a multi lock or a RedLock, as an object. */
@@ -21,16 +16,8 @@ export interface MultiLockHold extends LockHold {
   readonly holds: readonly LockHold[]
 }
 
-/** The right to release one level, once. */
-export class MembersHandle implements MultiLockHold {
-  private unlocked = false
-
-  constructor(readonly level: MembersLevel) {}
-
-  get lockName(): string {
-    return this.level.members.group.name
-  }
-
+/** The right to release one level over members. */
+export class MembersHandle extends Handle<MembersLevel> implements MultiLockHold {
   get threadId(): number {
     return this.level.threadId
   }
@@ -43,31 +30,11 @@ export class MembersHandle implements MultiLockHold {
     return this.holds.map(({ owner }) => owner).join(' ')
   }
 
-  get isHeld(): boolean {
-    return this.level.isHeld
-  }
-
   get signal(): AbortSignal {
     return this.level.signal
   }
 
-  async unlock(options?: ReleaseOptions): Promise<void> {
-    const { signal } = releaseOptions(options)
-    if (this.unlocked) throw releasedAlready(this.level.members.group.client, this)
-    this.unlocked = true
-    await unlessAborted(this.level.release(), signal)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.unlocked) await this.unlock()
-  }
-
-  // A log must not show the clients inside.
-  [inspect.custom](): string {
-    return `MultiLockHold(${quote(this.lockName)})`
-  }
-
-  toJSON(): object {
-    return { lockName: this.lockName, holds: this.holds.map(({ lockName }) => ({ lockName })) }
+  get isHeld(): boolean {
+    return this.level.isHeld
   }
 }

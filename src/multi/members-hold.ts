@@ -1,7 +1,7 @@
 import type { LockLostError } from '../api/errors'
 import type { HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
-import { type OwnedHold, type OwnedLevel, TIME_LEFT } from '../ownership/owned-hold'
+import type { OwnedHold, OwnedLevel } from '../ownership/owned-hold'
 import { processState } from '../ownership/process-state'
 import { onAbort } from '../util/abort'
 import type { Moment } from '../util/clock'
@@ -81,7 +81,7 @@ export class MembersLevel implements OwnedLevel {
     return this.state === 'held'
   }
 
-  get [TIME_LEFT](): number {
+  get timeLeft(): number {
     return this.isHeld ? Math.max(1, this.members.left(this.leaseTime)) : 0
   }
 
@@ -104,7 +104,7 @@ export class MembersLevel implements OwnedLevel {
     if (ended) this.memberEnded(ended.hold.signal.reason)
   }
 
-  /** Releases all members, and then reports what was lost. A level that was lost has released them already. */
+  /** Releases all members, and then reports. Those of a level that was lost are being released already. */
   async release(): Promise<void> {
     const wasHeld = this.isHeld
     if (wasHeld) this.end('released')
@@ -128,10 +128,10 @@ export class MembersLevel implements OwnedLevel {
     this.end('lost')
     const { members, hold, bareIn, leaseTime } = this
     const { group, grants } = members
-    const states = grants.map(({ member, hold }) =>
-      hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
+    const reasons = grants.map(({ hold }) => hold.signal.reason)
+    const states = grants.map(({ member, hold }, index) =>
+      stateOf(member, hold.isHeld ? 'held' : 'lost', reasons[index]),
     )
-    const reasons = grants.map((each) => each.hold.signal.reason)
     this.loss = lossError(group, this.threadId, states, reasons)
     this.releasing = members.release()
     bareIn?.ended(this, leaseTime === undefined ? this.loss : undefined)

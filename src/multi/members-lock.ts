@@ -38,7 +38,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
       client,
       server: undefined,
       leaves: members.flatMap(leavesOf),
-      mustYield: () => members.some(({ identity }) => identity?.mustYield()),
+      mustYield: () => members.some((member) => member.mustYield?.()),
     }
   }
 
@@ -90,7 +90,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
   }
 
   [HANDLE_OF](level: MembersLevel): MembersHandle {
-    return new MembersHandle(level)
+    return new MembersHandle(this, level)
   }
 
   async [RELEASE_LEVEL](level: MembersLevel): Promise<void> {

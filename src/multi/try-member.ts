@@ -32,11 +32,8 @@ export async function tryMember(
   try {
     signal?.throwIfAborted()
     // A foreign lock may return no promise, or throw where it should reject.
-    const options = { waitTime, leaseTime, threadId, signal }
-    // Locks of other programs may not know the option.
-    acquiring = Promise.resolve(
-      member.lock.tryAcquire(maxHoldTime === undefined ? options : { ...options, maxHoldTime }),
-    )
+    const options = { waitTime, leaseTime, maxHoldTime, threadId, signal }
+    acquiring = Promise.resolve(member.lock.tryAcquire(options))
     const hold = await unlessAborted(acquiring, signal)
     return hold ? { kind: 'granted', member, hold } : { kind: 'taken', member }
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Mutex } from 'async-mutex'
-import { type AnyHold, type LevelList, type LevelOf, type OwnedLevel, TIME_LEFT } from './owned-hold'
+import type { AnyHold, LevelList, LevelOf, OwnedLevel } from './owned-hold'
 
 /** What the next `unlock()` of a caller ends. `level` is undefined where it has ended already. */
 export interface Bare<L extends OwnedLevel> {
@@ -87,10 +87,10 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
    */
   owedFirst(): Bare<L> | undefined {
     // A loss that this notices runs listeners, and one of them may call `unlock()`.
-    for (const level of [...this.live]) if (level[TIME_LEFT] <= 0) this.ended(level)
+    for (const level of [...this.live]) if (level.timeLeft <= 0) this.ended(level)
     if (this.owed > 0) return { within: this, level: undefined }
     let [first] = this.live
-    for (const level of this.live) if (level[TIME_LEFT] < first![TIME_LEFT]) first = level
+    for (const level of this.live) if (level.timeLeft < first!.timeLeft) first = level
     return first && { within: this, level: first }
   }
 }

@@ -1,11 +1,5 @@
 import type { LogicalThread } from './logical-thread'
 
-/**
- * For how long a level is still held, in ms; Infinity: until its release; 0: it has ended. A symbol, because
- * a level may be an object of the caller.
- */
-export const TIME_LEFT: unique symbol = Symbol('timeLeft')
-
 /** One acquisition within a hold. */
 export interface OwnedLevel {
   readonly hold: { readonly holder: string; hasFailedBeside: boolean }
@@ -16,7 +10,8 @@ export interface OwnedLevel {
    * `withLock` releases it.
    */
   bareIn: LevelList | undefined
-  readonly [TIME_LEFT]: number
+  /** For how long it is still held, in ms; Infinity: until its release; 0: it has ended. */
+  readonly timeLeft: number
   /** Of a level over several locks, which may learn of its end only when it is asked. */
   readonly isHeld?: boolean
 }

@@ -264,6 +264,22 @@ describe('A multi lock', () => {
     expect(result).to.include({ code: 'LOCK_LOST', result: 'value' })
   })
 
+  it('unlock() of a multi lock that was lost reports it after the release of its members (M3)', async () => {
+    const proxy = await openProxy(await defaultServer())
+    const slow = await createRedisson({ redis: proxy.url })
+    const members = [redisson.getLock(names[0]!), slow.getLock(names[1]!)]
+    const hold = await redisson.getMultiLock(...members).acquire()
+    const { signal } = hold
+    proxy.stall()
+    await members[0]!.forceUnlock()
+    expect(signal.reason).to.include({ code: 'LOCK_LOST' })
+    const unlocking = rejection(hold.unlock())
+    expect(await stillPending(unlocking), 'a member is not released').to.equal(true)
+    proxy.resume()
+    expect(await unlocking).to.include({ code: 'LOCK_LOST' })
+    expect(await look()).to.deep.equal([])
+  })
+
   it('A lease of a multi lock is converted once, for every number of rounds (M4)', async () => {
     const foreign = new ForeignLock(redis, names[1]!)
     await foreign.take(20_000)

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { BareLevels, HoldTable } from '../../../src/ownership/hold-table'
-import { type OwnedLevel, TIME_LEFT } from '../../../src/ownership/owned-hold'
+import type { OwnedLevel } from '../../../src/ownership/owned-hold'
 
 interface TestLevel extends OwnedLevel {
-  [TIME_LEFT]: number
+  timeLeft: number
 }
 
 describe('The levels that lock() and tryLock() of one caller acquired', () => {
@@ -11,7 +11,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     hold: { holder: '', hasFailedBeside: false },
     thread: undefined,
     bareIn: undefined,
-    [TIME_LEFT]: timeLeft,
+    timeLeft,
   })
 
   const takenBy = (how: 'newest' | 'owedFirst', levels: BareLevels<TestLevel>, times: number) =>
@@ -28,7 +28,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     for (const each of all.slice(0, 500)) levels.ended(each)
     for (const each of all.slice(0, 500)) levels.ended(each)
     expect(all.filter(({ bareIn }) => bareIn)).to.deep.equal(all.slice(500))
-    for (const each of all) each[TIME_LEFT] = 0
+    for (const each of all) each.timeLeft = 0
     expect(takenBy('owedFirst', levels, 1_001)).to.deep.equal([...Array(1_000).fill('owed'), 'nothing'])
     expect(levels.isEmpty).to.equal(true)
   })
@@ -52,7 +52,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     const levels = new BareLevels<TestLevel>()
     const [first, second] = [levelOf(50), levelOf(60)]
     let byListener: unknown
-    const lost = Object.defineProperty(levelOf(), TIME_LEFT, {
+    const lost = Object.defineProperty(levelOf(), 'timeLeft', {
       get() {
         if (byListener !== undefined) return 0
         levels.ended(lost)

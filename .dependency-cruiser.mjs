@@ -82,9 +82,24 @@ export default {
     ),
     rule(
       'test',
-      { path: '^test/' },
+      { path: '^test/', pathNot: '^test/(soak/chaos|unit/soak)/' },
       { path: `^(${TOP})/`, pathNot: '^(src|packages|test)/' },
       'test/README.md',
+    ),
+    rule(
+      'test/soak/chaos',
+      { path: '^test/(soak/chaos|unit/soak)/' },
+      {
+        path: `^(${TOP})/`,
+        pathNot: '^(src|packages|test|tools/simulator/(judge|story/(text|timeline)))(/|\\.)',
+      },
+      'What a run recorded is read by the judge of the simulator.',
+    ),
+    rule(
+      'tools/simulator/judge',
+      { path: '^tools/simulator/judge/' },
+      { path: `^(${TOP})/`, pathNot: '^tools/simulator/judge/' },
+      'It reads histories, whoever wrote them.',
     ),
     rule(
       'test/kit',

@@ -2,17 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { startStandalone } from '../../kit/servers/index'
 import type { Disturbance } from './evidence/disturbances'
-import type { Judge } from './evidence/judge'
+import { Judge } from './evidence/judge'
 import { micros, RecordReader } from './evidence/records'
 import { inject } from './faults/inject'
 import type { World } from './faults/world'
-import { Court } from './judges/court'
 import { type FaultKind, SPECS, type TopologyName } from './plan/catalogue'
-import { nameAt, nameWithout, type ObjectKind, type ObjectPlan, type Plans, plansOf } from './plan/objects'
+import { nameAt, type ObjectKind, type Plans, plansOf } from './plan/objects'
 import { type PlannedFault, schedule } from './plan/schedule'
 import type { MutantName } from './worker/mutants'
 import { EpochCount, KeyWatch } from './world/key-watch'
-import { checkLeftovers, checkPermits } from './world/leftovers'
+import { leftOver } from './world/leftovers'
 import { ObjectWatch } from './world/object-watch'
 import { openTopology } from './world/open-topology'
 import type { Topology } from './world/topology'
@@ -35,7 +34,7 @@ export interface RunOptions {
 
 /** What a run shows while it lasts. */
 export interface RunProgress {
-  readonly judge: Court
+  readonly judge: Judge
   readonly planned: number
   injected: number
   readonly begun: number
@@ -46,7 +45,7 @@ export interface RunProgress {
 
 export interface RunResult {
   readonly options: RunOptions
-  readonly judge: Court
+  readonly judge: Judge
   readonly injected: number
   readonly failed: readonly string[]
   readonly tookMs: number
@@ -67,7 +66,7 @@ export async function run(
   const plans = plansOf(options.objects, options.topology)
   const { locks, objects } = plans
   const redServers = await startRedServers(objects.find((plan) => plan.kind === 'red')?.servers ?? 0)
-  const judge = new Court(plans, (kind, worker) => {
+  const judge = new Judge(plans, (kind, worker) => {
     if (kind === 'stuck' || kind === 'asleep') workforce.describe(worker)
   })
   const epochs = new EpochCount((next) => workforce.nextEpoch(next))
@@ -79,7 +78,7 @@ export async function run(
     ...{ topology, judge, locks, objects, redServers, evidenceUrl: evidence.url },
     epochs: () => epochs.now,
   })
-  const watch = new KeyWatch(topology, locks, judge, workforce.namesByClientId, judge.ownersOf)
+  const watch = new KeyWatch(topology, locks, judge, workforce.namesByClientId)
   const objectWatch = new ObjectWatch(topology, objects, judge, () => epochs.now)
   let kept = 0
   let breaking = true
@@ -117,19 +116,16 @@ export async function run(
     await breakThings(world, faults, options, progress)
     breaking = false
     await workforce.settled()
+    let left: Awaited<ReturnType<typeof leftOver>> | undefined
     if (options.stopAtFirst && judge.violations.length > 0) await workforce.dismiss()
     else {
       progress.present = 'quiet: everybody comes to an end'
-      const atTheEnd = () => checkPermits(topology, judge, (name) => totalOf(objects, name))
-      await checkLeftovers({
-        ...{ topology, workforce, judge, locks, watch, atTheEnd },
-        endsWithinMs: ENDS_WITHIN,
-      })
+      left = await leftOver({ topology, workforce, judge, locks, watch, endsWithinMs: ENDS_WITHIN })
     }
     watch.stop()
     objectWatch.stop()
     await reader.stop()
-    judge.finish()
+    judge.finish(micros(), left)
   } finally {
     watch.stop()
     objectWatch.stop()
@@ -151,11 +147,6 @@ export async function run(
 /** Of the locks first, then of the objects, by the name of their first generation. */
 function nameOf({ locks, objects }: Plans, index: number): string {
   return locks[index]?.name ?? nameAt(objects[index - locks.length]!.name, 0)
-}
-
-function totalOf(objects: readonly ObjectPlan[], name: string): number {
-  const plan = objects.find((each) => each.name === nameWithout(name))
-  return plan && 'total' in plan ? plan.total : 0
 }
 
 /** Otherwise only that thread would come in for the rest of the run. */

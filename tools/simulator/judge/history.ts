@@ -250,6 +250,8 @@ export interface History {
   readonly seed: number
   readonly objects: readonly SimulatedObject[]
   readonly events: readonly HistoryEvent[]
+  /** Of a run in real time: keys were looked at now and then, so most of their changes are missing. */
+  readonly areKeysLookedAt?: true
   /** What bounds are derived from: settings of the clients, delays of the links. */
   readonly limits: Limits
 }

@@ -10,11 +10,7 @@ export interface Disturbance {
   readonly from: number
   /** Infinity while it lasts. */
   to: number
-  /** Whether it was done after all, rather than found impossible at this moment. */
-  done: boolean
 }
-
-const ABOUT = 1_500_000
 
 const traces = ({ kind, to }: Disturbance): number => to + SPECS[kind].recovery * 1000
 
@@ -23,7 +19,7 @@ export class Disturbances {
   readonly all: Disturbance[] = []
 
   begin(kind: FaultKind, worker: string | undefined, at: number, target = worker): Disturbance {
-    const disturbance = { kind, worker, target, from: at, to: Number.POSITIVE_INFINITY, done: false }
+    const disturbance = { kind, worker, target, from: at, to: Number.POSITIVE_INFINITY }
     this.all.push(disturbance)
     return disturbance
   }
@@ -49,19 +45,6 @@ export class Disturbances {
     return quiet + Math.max(0, to - at)
   }
 
-  /**
-   * Whether the worker may still be refused by then what it had no right to: it finds out that it has it again by a new
-   * connection, which the next fault may keep from it.
-   */
-  isRefused(worker: string, from: number, to: number): boolean {
-    if (this.touching(worker, from, to).some(({ kind }) => SPECS[kind].refuses)) return true
-    const refused = this.all.findLast(
-      (each) =>
-        SPECS[each.kind].refuses && each.to <= to && (each.worker === undefined || each.worker === worker),
-    )
-    return refused !== undefined && this.quiet(worker, refused.to, to) === 0
-  }
-
   /** What a hold was most likely lost by, had it from one moment and lost at the other. */
   causeOfLoss(worker: string, from: number, to: number): Disturbance | undefined {
     const touching = this.touching(worker, from, to)
@@ -74,11 +57,9 @@ export class Disturbances {
     return candidates.at(-1) ?? this.all.filter((each) => each.from <= at).at(-1)
   }
 
-  /** The fault whose late copies reached the servers at about this moment. */
-  arrivedLate(worker: string, at: number): Disturbance | undefined {
-    return this.all.find(
-      ({ kind, worker: whose, to }) =>
-        kind === 'late-copies' && whose === worker && Math.abs(to + LATE_MS * 1000 - at) < ABOUT,
-    )
+  /** When the last copy has arrived that a fault delays (µs); to be asked at the end. */
+  lastLateCopy(): number {
+    const ends = this.all.filter(({ kind }) => kind === 'late-copies').map(({ to }) => to + LATE_MS * 1_000)
+    return Math.max(0, ...ends.filter(Number.isFinite))
   }
 }

@@ -1,66 +1,76 @@
-import { LONGEST_LEASE } from '../plan/catalogue'
-import { type Disturbance, Disturbances } from './disturbances'
-import { describeOverlap, Exclusion } from './overlaps'
+import type { Ended, History } from '../../../../tools/simulator/judge/history'
+import { judgeLooks } from '../../../../tools/simulator/judge/judge'
+import { Reading } from '../../../../tools/simulator/judge/reading'
+import { overlapsOf } from '../../../../tools/simulator/judge/rules/exclusion'
+import type { Violation as Judged } from '../../../../tools/simulator/judge/violation'
+import { tell } from '../../../../tools/simulator/story/text'
+import { nameWithout, type Plans } from '../plan/objects'
+import { Chronicle, type Look } from './chronicle'
+import { Complaints } from './complaints'
+import { Disturbances } from './disturbances'
+import { Progress } from './progress'
 import type { EvidenceRecord } from './records'
-import { begun, isJava, keyOf, LockState, ms, type Section, together, who } from './sections'
-import { type Share, Shares, Standstills, StuckWaiters } from './shares'
+import { begun, ms } from './sections'
 import { Tally } from './tally'
-import { contextOf, Recent, traceOf } from './trace'
 import type { Violation, ViolationKind } from './violations'
-import { Complaints } from './violations'
 
-/** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. A busy machine included. */
-const ASLEEP_AFTER = 2_500_000
-/** A lock that a living, undisturbed client keeps for so long with no caller inside was granted for nothing. */
-const KEPT_UNUSED_AFTER = 2_500_000
-/** No Java hold that is released lasts for so many turns. */
-const KEPT_BY_JAVA = 5_000_000
-const TURNS_KEPT_BY_JAVA = 20
+/** All records up to so long ago (µs) are in. */
+const RECORDS_ARE_IN_AFTER = 2_000_000
+/** How often (µs) the locks are judged, and the counters of a generation, as a whole each time. */
+const LOCKS_EVERY = 5_000_000
+const COUNTERS_EVERY = 15_000_000
+/** Of so many violations it is kept how they came about. */
+const MOST_SHOWN = 10
 
-/** Judges a run from the records of its workers, in the evidence server's order, and from what was broken when. */
+/** What was judged of an object that no section shows, for the report. */
+export interface JudgedBesides {
+  readonly object: string
+  readonly what: string
+  readonly times: number
+}
+
+/**
+ * Hands what was recorded to the judge of the simulator, piece by piece, and looks at what a run in real time shows besides: how
+ * processes share a lock, and whether they come in at all.
+ */
 export class Judge {
   readonly disturbances = new Disturbances()
   readonly tally = new Tally(this.disturbances)
   readonly violations: Violation[] = []
-  readonly locks = new Map<string, LockState>()
-  protected readonly recent = new Recent()
-  private readonly exclusion = new Exclusion(this.disturbances)
-  private readonly shares = new Shares(this.disturbances)
-  private readonly standstills = new Standstills(this.disturbances)
+  readonly progress: Progress
+  private readonly chronicle: Chronicle
   private readonly complaints = new Complaints(this.disturbances)
-  private readonly stuckWaiters = new StuckWaiters(this.disturbances)
-  protected first: number | undefined
+  private readonly reported = new Set<string>()
+  private readonly besides = new Map<string, number>()
+  private judgedUntil = 0
+  private countersJudgedAt = 0
 
-  constructor(private readonly onViolation: (kind: ViolationKind, worker: string) => void = () => {}) {}
-
-  private readonly killed = new Map<string, number>()
-  private readonly stuck = new Set<string>()
+  constructor(
+    private readonly plans: Plans,
+    private readonly onViolation: (kind: ViolationKind, worker: string) => void = () => {},
+  ) {
+    this.chronicle = new Chronicle(plans, this.disturbances)
+    this.progress = new Progress(plans, this.disturbances, this.tally)
+  }
 
   record(record: EvidenceRecord): void {
-    this.first ??= record.at
-    const lock = this.lock(record.lock)
-    this.recent.remember(record)
-    switch (record.event) {
-      case 'want':
-        if (this.killed.has(record.worker)) break
-        lock.waiting.set(keyOf(record), begun(record))
-        this.stuck.delete(keyOf(record))
-        break
-      case 'quit':
-        this.gaveUp(lock, record)
-        break
-      case 'in':
-        this.entered(lock, record)
-        break
-      case 'lost':
-        this.lost(lock, record)
-        break
-      case 'out':
-        this.left(lock, record)
-        break
-      case 'free':
-        this.freed(lock, record)
-        break
+    const turn = this.chronicle.record(record)
+    const { event, lock, side, at, token } = record
+    if (token !== undefined) this.judgedBesides(lock, 'tokens compared')
+    if (side === 's' && event === 'free' && record.ok)
+      this.judgedBesides(nameWithout(lock), 'times it was set')
+    if (!this.chronicle.isCounter(lock)) return this.progress.record(record)
+    if (event === 'in' && side === 'p' && turn)
+      this.tally.entered({ ...begun(turn.want), lock: nameWithout(lock), inAt: at })
+  }
+
+  /** A look at a key. */
+  seen(look: Look): void {
+    this.chronicle.look(look)
+    for (const owner of look.queue ?? []) {
+      if (this.reported.has(owner)) continue
+      this.reported.add(owner)
+      this.judgedBesides(look.name, 'places in the queue')
     }
   }
 
@@ -70,109 +80,27 @@ export class Judge {
   }
 
   workerKilled(worker: string, at: number): void {
-    this.killed.set(worker, at)
-    for (const lock of this.locks.values()) {
-      for (const [key, section] of lock.inside)
-        if (section.worker === worker) this.endKilled(lock, key, section, at)
-      for (const [key, { worker: waiting }] of lock.waiting) if (waiting === worker) lock.waiting.delete(key)
-    }
+    this.chronicle.killed(worker, at)
+    this.progress.killed(worker, at)
   }
 
-  /** Whether the worker was killed, or a fault has touched it just now. */
-  isAway(worker: string, at: number): boolean {
-    return this.killed.has(worker) || this.disturbances.touching(worker, at - 2_000_000, at).length > 0
-  }
-
-  /** The lock's key did not exist from one moment to another, and still does not. */
-  keyAbsent(name: string, from: number, to: number): void {
-    const lock = this.lock(name)
-    for (const waiter of lock.waiting.values()) {
-      const since = Math.max(from, waiter.wantAt)
-      const asleep = this.disturbances.quiet(waiter.worker, since, to)
-      if (isJava(waiter.worker) || asleep < ASLEEP_AFTER || this.stuck.has(keyOf(waiter))) continue
-      this.stuck.add(keyOf(waiter))
-      this.violation(
-        'asleep',
-        to,
-        `${who(waiter)} sleeps though ${name} is free for ${ms(to - since)}`,
-        waiter.worker,
-        lock,
-      )
-    }
-  }
-
-  /**
-   * The lock's key has had this owner without a break, though its process came in several times since: a Java
-   * thread that counted an acquisition twice whose reply was lost (Redisson resends HINCRBY by 1). It goes in and
-   * out of its own hold then, and no other caller comes in until its process ends.
-   */
-  keyHeldOn(
-    name: string,
-    { field, worker }: { field: string; worker: string },
-    turns: number,
-    from: number,
-    to: number,
-  ): void {
-    const lock = this.lock(name)
-    if (!isJava(worker) || to - from < KEPT_BY_JAVA) return
-    if ((lock.turnsBy.get(worker) ?? 0) - turns < TURNS_KEPT_BY_JAVA) return
-    lock.keptByJavaUntil = to
-    this.shares.forget(lock, from)
-    this.stuckWaiters.forget(lock)
-    this.tally.doubleCountsOfJava.add(`${name} ${field}`)
-  }
-
-  /** The lock's key has had this owner from one moment to another, with no caller inside. */
-  keyKept(
-    name: string,
-    { field, worker }: { field: string; worker: string },
-    from: number,
-    to: number,
-  ): void {
-    const lock = this.lock(name)
-    // It is not free, whichever caller was the last to release it.
-    if (lock.freeSince !== undefined) lock.freeSince = to
-    this.tally.keptUnused(worker, from, to)
-    // What was lost by the clock here is left to its lease there.
-    const lastLost = lock.lastLost.get(worker) ?? Number.NEGATIVE_INFINITY
-    const leftToLease = isJava(worker) || this.killed.has(worker) || from - lastLost < LONGEST_LEASE * 1000
-    if (leftToLease || this.disturbances.touching(worker, from, to).length > 0) lock.leftToLeaseUntil = to
-    const key = `${name}|${field}`
-    if (leftToLease || this.stuck.has(key)) return
-    if (this.disturbances.quiet(worker, from, to) < KEPT_UNUSED_AFTER + lock.keptForMembers) return
-    this.stuck.add(key)
-    const what = `${name} has been kept unused for ${ms(to - from)} by ${field} of ${worker}`
-    this.violation('held-unused', to, what, worker, lock, this.disturbances.arrivedLate(worker, from))
-  }
-
-  /** Looks at what only time can tell; to be called every now and then. */
+  /** Looks at what only time can tell, and judges what is new; to be called every now and then. */
   look(now: number): void {
-    this.judgeExclusion(this.exclusion.look())
-    const locks = [...this.locks.values()]
-    for (const { waiter, waited } of this.stuckWaiters.look(locks, now)) {
-      const what = `${who(waiter)} has waited for ${waiter.lock} for ${ms(waited)}`
-      this.violation('stuck', now, what, waiter.worker)
-    }
-    for (const { lock, worker, since } of this.standstills.look(locks, now)) {
-      const what = `no caller came into ${lock.name} for ${ms(now - since)} though ${worker} wants to`
-      this.violation('standstill', now, what, worker, lock)
-    }
-    for (const share of this.shares.look(locks, now)) this.shared(share, now)
+    for (const { kind, what, worker } of this.progress.look(now)) this.violation(kind, now, what, worker)
     for (const { refusal, worker } of this.complaints.look(now)) {
       const what = `${worker} could not publish for ${ms(refusal.to - refusal.from)} and raised no error event`
-      this.violation('silent', now, what, worker, undefined, refusal)
+      this.violation('silent', now, what, worker)
     }
+    const to = now - RECORDS_ARE_IN_AFTER
+    if (to - this.judgedUntil >= LOCKS_EVERY) this.judgeLocks(to)
+    if (to - this.countersJudgedAt >= COUNTERS_EVERY) this.judgeCounters(to)
   }
 
-  private shared(share: Share, now: number) {
-    const { lock, worker, due, got, wanted, isStarved } = share
-    this.tally.shared(share)
-    if (!isStarved) return
-    const percent = ((100 * got) / due).toFixed(1)
-    const what =
-      `${worker} got ${got} sections of ${lock} where ${due.toFixed(1)} were its share (${percent} %), ` +
-      `in ${ms(wanted)} in which it wanted them and no fault touched it`
-    this.violation('starved', now, what, worker, this.lock(lock))
+  /** All records are in. */
+  finish(now: number, end?: Omit<Ended, 'type' | 'at'>): void {
+    this.judgeLocks(now, end)
+    this.countersJudgedAt = 0
+    this.judgeCounters(now, end && { keys: [], channels: [], clients: [] })
   }
 
   violation(
@@ -180,116 +108,95 @@ export class Judge {
     at: number,
     what: string,
     worker?: string,
-    about?: { readonly name: string },
-    cause?: Disturbance,
+    shown?: Violation['shown'],
   ): void {
-    const fault = cause ?? this.disturbances.latestBefore(at, worker)
-    const records = this.violations.length > 20 ? [] : this.recent.of(about?.name)
-    const first = this.first ?? at
-    const context = contextOf(records, this.disturbances, first)
-    const trace = traceOf(records, this.disturbances, { at, first })
-    this.violations.push({ kind, what, fault: fault?.kind, afterMs: (at - first) / 1000, context, trace })
+    const fault = this.disturbances.latestBefore(at, worker)
+    const first = this.chronicle.first ?? at
+    const isShown = this.violations.length < MOST_SHOWN
+    const context = shown && isShown ? tell(shown.history, shown.violation).split('\n') : []
+    const afterMs = (at - first) / 1_000
+    this.violations.push({
+      kind,
+      what,
+      fault: fault?.kind,
+      afterMs,
+      context,
+      shown: isShown ? shown : undefined,
+    })
     this.tally.violated(fault)
     if (worker !== undefined) this.onViolation(kind, worker)
   }
 
-  /** All records are in. */
-  finish(): void {
-    this.judgeExclusion([...this.exclusion.look(), ...this.exclusion.finish()])
-    for (const { section, at, what, excused } of this.exclusion.lost()) {
-      if (excused) this.tally.excusedLostUpdates++
-      else this.violation('lost-update', at, what, section.worker, this.lock(section.lock))
+  /** How much was judged that no section shows. */
+  get judged(): JudgedBesides[] {
+    return [...this.besides].map(([key, times]) => {
+      const [object = '', what = ''] = key.split('|')
+      return { object, what, times }
+    })
+  }
+
+  /** The generations of semaphores that were used, but for those that the servers may have forgotten. */
+  get unspoiled(): readonly string[] {
+    const spoiling = this.chronicle.spoiledNames()
+    return this.chronicle.counterNames.filter((name) => !spoiling.has(name))
+  }
+
+  /** How many permits there are; 0 for a latch. */
+  unitsOf(name: string): number {
+    const plan = this.plans.objects.find((each) => each.name === nameWithout(name))
+    return plan && 'total' in plan ? plan.total : 0
+  }
+
+  /** At most so many permits without leases are out with processes that were killed. */
+  heldByKilled(name: string): number {
+    return this.chronicle.unitsOfKilled(name)
+  }
+
+  private judgedBesides(object: string, what: string) {
+    const key = `${object}|${what}`
+    this.besides.set(key, (this.besides.get(key) ?? 0) + 1)
+  }
+
+  private judgeLocks(to: number, end?: Omit<Ended, 'type' | 'at'>) {
+    const history = this.chronicle.locks(this.judgedUntil, to, end)
+    this.judgedUntil = to
+    const begun = performance.now()
+    const reading = new Reading(history)
+    this.report(history, judgeLooks(reading, false))
+    if (process.env.CHAOS_TIMES)
+      console.error('locks', history.events.length, Math.round(performance.now() - begun))
+    const first = this.chronicle.first ?? to
+    for (const { first: one, second, excuse } of overlapsOf(reading)) {
+      const key = `${one.id} ${second.id}`
+      if (!excuse || this.reported.has(key)) continue
+      this.reported.add(key)
+      const [from, met] = [one, second].map(({ enteredAt }) => first + reading.timeOf(enteredAt) * 1_000)
+      this.tally.excused(excuse, one.call.client, from!, met!)
     }
   }
 
-  lock(name: string): LockState {
-    let lock = this.locks.get(name)
-    if (!lock) {
-      lock = new LockState(name)
-      this.locks.set(name, lock)
+  private judgeCounters(to: number, end?: Omit<Ended, 'type' | 'at'>) {
+    for (const name of this.chronicle.counterNames) {
+      if (!this.chronicle.isInUse(name, this.countersJudgedAt)) continue
+      const history = this.chronicle.counter(name, to, end)
+      const begun = performance.now()
+      this.report(history, judgeLooks(new Reading(history), true))
+      if (process.env.CHAOS_TIMES)
+        console.error(name, history.events.length, Math.round(performance.now() - begun))
     }
-    return lock
+    this.countersJudgedAt = to
   }
 
-  private entered(lock: LockState, record: EvidenceRecord) {
-    const key = keyOf(record)
-    const section = lock.waiting.get(key) ?? begun(record)
-    section.inAt = record.at
-    this.shares.entered(lock, section)
-    lock.waiting.delete(key)
-    lock.grants++
-    // Readers that join readers pass no waiter.
-    if (record.side !== 'r') lock.turns++
-    lock.turnsBy.set(record.worker, (lock.turnsBy.get(record.worker) ?? 0) + 1)
-    this.stuckWaiters.entered(lock)
-    this.tally.entered(section)
-    for (const other of lock.inside.values()) {
-      // A caller that is about to release has nothing more to do inside.
-      if (together(other.side, section.side) || other.outAt !== undefined) continue
-      this.exclusion.met(other, section)
-    }
-    if (lock.freeSince !== undefined) this.tally.woken(lock, section)
-    lock.freeSince = undefined
-    lock.inside.set(key, section)
-    const killedAt = this.killed.get(record.worker)
-    if (killedAt !== undefined) this.endKilled(lock, key, section, killedAt)
-  }
-
-  private gaveUp(lock: LockState, record: EvidenceRecord) {
-    const { worker, at, error } = record
-    const since = lock.waiting.get(keyOf(record))?.wantAt ?? at
-    lock.waiting.delete(keyOf(record))
-    if (isJava(worker) || !error?.startsWith('REDIS_REFUSED')) return
-    if (this.disturbances.isRefused(worker, since, at)) return
-    this.violation('unexpected', at, `${worker} was refused though it had all rights: ${error}`, worker, lock)
-  }
-
-  private lost(lock: LockState, record: EvidenceRecord) {
-    const section = lock.inside.get(keyOf(record))
-    if (!section || section.lostAt !== undefined) return
-    section.lostAt = record.at
-    lock.lastLost.set(section.worker, record.at)
-    this.tally.lost(section)
-    if (isJava(section.worker) || section.lease !== undefined) return
-    if (this.disturbances.touching(section.worker, section.inAt - 1_000_000, record.at).length > 0) return
-    this.violation(
-      'unexplained-loss',
-      record.at,
-      `${who(section)} lost ${lock.name} though nothing was broken`,
-    )
-  }
-
-  private left(lock: LockState, record: EvidenceRecord) {
-    const section = lock.inside.get(keyOf(record))
-    if (!section) return
-    section.outAt = record.at
-    if (record.value === undefined) return
-    section.wrote = true
-    this.exclusion.wrote(section, record.value, lock.counter, record.at)
-    lock.counter = record.value
-  }
-
-  private freed(lock: LockState, record: EvidenceRecord) {
-    lock.inside.delete(keyOf(record))
-    // How fast Java's waiters wake is Java's affair.
-    const somebodyWaits = [...lock.waiting.values()].some(({ worker }) => !isJava(worker))
-    lock.freeSince = record.ok && !lock.isInside() && somebodyWaits ? record.at : undefined
-  }
-
-  private endKilled(lock: LockState, key: string, section: Section, at: number) {
-    section.killedAt = at
-    lock.inside.delete(key)
-  }
-
-  private judgeExclusion(overlaps: ReturnType<Exclusion['look']>) {
-    for (const overlap of overlaps) {
-      const { first, second, verdict, cause } = overlap
-      const lock = this.lock(first.lock)
-      const context = () => contextOf(this.recent.of(lock.name), this.disturbances, this.first ?? 0)
-      const sample = () => ({ first, second, context: context() })
-      this.tally.overlapped(verdict, cause, sample)
-      if (verdict === 'violation')
-        this.violation('overlap', second.inAt, describeOverlap(overlap), first.worker, lock)
+  private report(history: History, found: readonly Judged[]) {
+    const first = this.chronicle.first ?? 0
+    for (const violation of found) {
+      const { rule, name, at, what, events } = violation
+      const shown = history.events[events[0] ?? 0]
+      const key = `${rule} ${name} ${shown?.at}`
+      if (this.reported.has(key)) continue
+      this.reported.add(key)
+      const worker = shown?.type === 'call' ? shown.client : undefined
+      this.violation(rule, first + at * 1_000, what, worker, { history, violation })
     }
   }
 }

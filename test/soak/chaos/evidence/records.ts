@@ -1,22 +1,20 @@
 import type { Redis } from 'ioredis'
 
 /**
- * What a section took the lock for: a plain lock, or a side of a read-write lock; a member of a multi lock (`m`); permits
- * (`p`). Of a latch: setting its count (`s`), counting it down (`d`), awaiting it (`a`).
+ * What a section took the lock for: a plain lock, or a side of a read-write lock; permits (`p`). Of a latch: setting its count
+ * (`s`), counting it down (`d`), awaiting it (`a`).
  */
-export type Side = 'x' | 'r' | 'w' | 'm' | 'p' | 's' | 'd' | 'a'
+export type Side = 'x' | 'r' | 'w' | 'p' | 's' | 'd' | 'a'
 
 /**
  * - `want`: it begins to wait
- * - `in`: it has the lock, and has read the counter
- * - `out`: it is about to release; where it wrote the counter, in one step with that
- * - `lost`: it got the report that the lock is gone, or found so before it wrote
+ * - `in`: it has the lock
+ * - `out`: it looked, is inside, and is about to release
+ * - `lost`: it got the report that the lock is gone, or found so when it looked
  * - `free`: its release was answered
  * - `quit`: it gave up waiting, or failed to acquire
- * - `place`: the server answered that this owner is in the queue of a fair lock
- * - `owner`: this owner's acquisition is about to be sent, where Redis does not show whose it is
  */
-export type Event = 'want' | 'in' | 'out' | 'lost' | 'free' | 'quit' | 'place' | 'owner'
+export type Event = 'want' | 'in' | 'out' | 'lost' | 'free' | 'quit'
 
 /** One entry of the stream; the stream's order is the evidence server's. */
 export interface EvidenceRecord {
@@ -29,8 +27,6 @@ export interface EvidenceRecord {
   readonly turn: number
   /** When it happened: microseconds of CLOCK_MONOTONIC, which all processes of a machine share. */
   readonly at: number
-  /** The value written, with an `out`. */
-  readonly value: number | undefined
   /** `free`: whether the release succeeded. */
   readonly ok: boolean
   readonly error: string | undefined
@@ -44,21 +40,7 @@ export interface EvidenceRecord {
   readonly owner?: string | undefined
 }
 
-/**
- * KEYS: stream, counter. ARGV: fields and values of the entry.
- * Answers the counter, which is read in the same step as the entry is made.
- */
-export const ENTER = `
-redis.call('xadd', KEYS[1], '*', unpack(ARGV))
-return redis.call('get', KEYS[2]) or '0'`
-
-/** KEYS: stream, counter. ARGV: the counter's new value or '', then fields and values of the entry. */
-export const LEAVE = `
-if ARGV[1] ~= '' then redis.call('set', KEYS[2], ARGV[1]) end
-return redis.call('xadd', KEYS[1], '*', unpack(ARGV, 2))`
-
 export const STREAM = 'chaos:log'
-export const counterOf = (lock: string): string => `chaos:counter:${lock}`
 
 /** Microseconds of the clock that every process of this machine shares. */
 export const micros = (): number => Number(process.hrtime.bigint() / 1000n)
@@ -74,7 +56,6 @@ export function parseRecord(flat: readonly string[]): EvidenceRecord {
     side: fields.s as Side,
     turn: Number(fields.n),
     at: Number(fields.t),
-    value: fields.v === undefined ? undefined : Number(fields.v),
     ok: fields.ok === '1',
     error: fields.err,
     lease: fields.lease === undefined ? undefined : Number(fields.lease),

@@ -10,11 +10,6 @@ export interface Section {
   readonly wantAt: number
   inAt: number
   lostAt: number | undefined
-  outAt: number | undefined
-  /** It wrote the counter. */
-  wrote: boolean
-  /** When its process was killed inside. */
-  killedAt: number | undefined
 }
 
 export const together = (a: Side, b: Side): boolean => a === 'r' && b === 'r'
@@ -24,20 +19,15 @@ export const isJava = (worker: string): boolean => worker.startsWith('java')
 /** What a worker and those that took its place after it was killed have in common. */
 export const processOf = (worker: string): string => worker.replace(/'.*/, '')
 
-/** Who waits for a lock, who is inside, and what its counter is, as the evidence has it so far. */
+/** Who waits for a lock and who is inside, as the evidence has it so far. */
 export class LockState {
   readonly waiting = new Map<string, Section>()
   readonly inside = new Map<string, Section>()
-  counter = 0
   grants = 0
-  /** Those that need the lock for themselves. */
-  turns = 0
   /** When a loss was last reported to a worker. */
   readonly lastLost = new Map<string, number>()
   /** How often each worker came in. */
   readonly turnsBy = new Map<string, number>()
-  /** Up to when a Java thread is known to have kept it through several of its turns. */
-  keptByJavaUntil: number | undefined
   /** Up to when its key is known to be that of a process which lost the hold, or cannot release it. */
   leftToLeaseUntil: number | undefined
   /** It is several locks at once. */
@@ -61,7 +51,7 @@ export const keyOf = ({ worker, caller, side }: EvidenceRecord | Section): strin
 export function begun({ worker, caller, lock, side, lease, at }: EvidenceRecord): Section {
   return {
     ...{ worker, caller, lock, side, lease, wantAt: at, inAt: at },
-    ...{ lostAt: undefined, outAt: undefined, wrote: false, killedAt: undefined },
+    lostAt: undefined,
   }
 }
 

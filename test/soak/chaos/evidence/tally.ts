@@ -1,6 +1,6 @@
+import type { Overlap } from '../../../../tools/simulator/judge/rules/exclusion'
 import type { FaultKind } from '../plan/catalogue'
 import type { Disturbance, Disturbances } from './disturbances'
-import { type Overlap, type OverlapVerdict, PAUSES } from './overlaps'
 import { type LockState, type Section, together } from './sections'
 import type { Share } from './shares'
 
@@ -21,7 +21,7 @@ export interface FaultTally {
   /** From the end of a pause to the notification, at worst. */
   worstNoticeAfterWaking: number | undefined
   /** Overlaps that no lock on Redis can prevent or tell of, by their reason. */
-  excused: Partial<Record<OverlapVerdict, number>>
+  excused: Partial<Record<ExcuseName, number>>
 }
 
 export const emptyTally = (): FaultTally => ({
@@ -29,30 +29,26 @@ export const emptyTally = (): FaultTally => ({
   ...{ shortestLead: undefined, worstNoticeAfterWaking: undefined, excused: {} },
 })
 
-export type TalliedKind = FaultKind | 'none'
+export type ExcuseName = NonNullable<Overlap['excuse']>
 
-/** An overlap that is excused, for readers who want to know why. */
-interface Sample extends Overlap {
-  readonly context: readonly string[]
-}
+export type TalliedKind = FaultKind | 'none'
 
 /** ms */
 const SLOW_WAKE_UP = 1_000
+
+const PAUSES: readonly FaultKind[] = ['stop-worker', 'block-loop']
 
 /** Keeps the figures of a run, fault by fault. */
 export class Tally {
   readonly byFault = new Map<TalliedKind, FaultTally>()
   sections = 0
   sectionsByJava = 0
-  excusedLostUpdates = 0
   /** Locks that a Java thread kept after a lost reply, as Redisson's count allows. */
   readonly doubleCountsOfJava = new Set<string>()
   /** By lock, side and language, in ms. */
   readonly longestWaits = new Map<string, number>()
   /** The smallest share of what was due, by lock and language. */
   readonly leastShares = new Map<string, number>()
-  /** Those worth a closer look. */
-  readonly notReplicated: Sample[] = []
   readonly slowWakeUps: { kind: TalliedKind; lock: string; by: string; took: number }[] = []
   private readonly lastLoss = new Map<string, Section>()
 
@@ -110,11 +106,10 @@ export class Tally {
     tally.keptUnused = Math.max(tally.keptUnused, (to - from) / 1000)
   }
 
-  overlapped(verdict: OverlapVerdict, cause: Disturbance | undefined, sample: () => Sample): void {
-    if (verdict === 'reported') return
-    if (verdict === 'not-replicated' && this.notReplicated.length < 10) this.notReplicated.push(sample())
-    const { excused } = this.of(cause?.kind ?? 'none')
-    excused[verdict] = (excused[verdict] ?? 0) + 1
+  /** By the fault that most likely took the lock from the first one, which came in and met the second one at these moments. */
+  excused(excuse: ExcuseName, worker: string, from: number, to: number): void {
+    const { excused } = this.of(this.disturbances.causeOfLoss(worker, from, to)?.kind ?? 'none')
+    excused[excuse] = (excused[excuse] ?? 0) + 1
   }
 
   violated(by: Disturbance | undefined): void {

@@ -1,6 +1,6 @@
+import type { JudgedBesides } from '../evidence/judge'
 import type { FaultTally, TalliedKind, Tally } from '../evidence/tally'
 import type { Violation } from '../evidence/violations'
-import type { Judged } from '../judges/court'
 import type { TopologyName } from '../plan/catalogue'
 import { knownOn } from '../plan/objects'
 import type { RunResult } from '../run'
@@ -24,20 +24,18 @@ export interface Figures {
   /** What took part; absent in the files of older runs, which had the locks. */
   readonly objects?: readonly string[]
   /** What was judged that no section shows. */
-  readonly judged?: readonly Judged[]
+  readonly judged?: readonly JudgedBesides[]
   readonly faults: number
   /** Those that could not be injected, and why. */
   readonly failedFaults: readonly string[]
   readonly sections: number
   readonly sectionsByJava: number
   readonly byFault: Readonly<Record<string, FaultTally>>
-  readonly violations: readonly Omit<Violation, 'trace'>[]
-  readonly excusedLostUpdates: number
+  readonly violations: readonly Omit<Violation, 'shown'>[]
   readonly doubleCountsOfJava: readonly string[]
   readonly longestWaits: Readonly<Record<string, number>>
   readonly leastShares: Readonly<Record<string, number>>
   readonly slowWakeUps: Tally['slowWakeUps']
-  readonly notReplicated: Tally['notReplicated']
   readonly tookMs: number
   readonly machine: RunMachine
 }
@@ -57,13 +55,11 @@ export function figuresOf({ options, judge, injected, failed, tookMs, machine }:
     sectionsByJava: tally.sectionsByJava,
     byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
     // What is drawn of them has files of its own.
-    violations: violations.map(({ trace, ...violation }) => violation),
-    excusedLostUpdates: tally.excusedLostUpdates,
+    violations: violations.map(({ shown, ...violation }) => violation),
     doubleCountsOfJava: [...tally.doubleCountsOfJava],
     longestWaits: Object.fromEntries(tally.longestWaits),
     leastShares: Object.fromEntries(tally.leastShares),
     slowWakeUps: tally.slowWakeUps,
-    notReplicated: tally.notReplicated,
     tookMs,
     machine,
   }

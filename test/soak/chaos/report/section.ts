@@ -73,7 +73,6 @@ function notes(runs: readonly Figures[]): string {
   const busy = loads.length === 0 ? '' : `; load ${Math.min(...loads)} to ${Math.max(...loads)}`
   return [
     `Machine: ${[...machines].join('; ')}${busy}.`,
-    `Lost updates within the excused overlaps: ${count(sum(runs.map((run) => run.excusedLostUpdates)))}.`,
     `Java holds that were counted twice: ${count(sum(runs.map((run) => run.doubleCountsOfJava.length)))}.`,
     ...runs.flatMap(({ failedFaults }) => failedFaults.map((failed) => `Not injected: ${failed.trim()}`)),
   ].join('\n')

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { drawTimeline, svgText, THEMES } from '../../../../packages/cli/src/page/timeline'
+import { THEMES } from '../../../../packages/cli/src/page/timeline'
+import { drawTimeline } from '../../../../tools/simulator/story/timeline'
 import { emptyTally, type FaultTally } from '../evidence/tally'
-import { timelineOf } from '../evidence/trace'
 import type { Violation } from '../evidence/violations'
 import { FAULTS, type FaultKind } from '../plan/catalogue'
 import { count, type Figures, markdownTable } from './markdown'
@@ -55,7 +55,7 @@ function sum(tallies: readonly FaultTally[]): FaultTally {
     all.keptUnused = Math.max(all.keptUnused, one.keptUnused)
     all.shortestLead = least(all.shortestLead, one.shortestLead, Math.min)
     all.worstNoticeAfterWaking = least(all.worstNoticeAfterWaking, one.worstNoticeAfterWaking, Math.max)
-    for (const [reason, times] of Object.entries(one.excused) as ['paused', number][])
+    for (const [reason, times] of Object.entries(one.excused) as ['forgotten', number][])
       all.excused[reason] = (all.excused[reason] ?? 0) + times
   }
   return all
@@ -74,16 +74,15 @@ function duration(ms: number | undefined | null): string {
 
 const MOST_DRAWN = 5
 
-/** Draws the first violations that have a trace, in both themes. Returns the files. */
+/** Draws the first violations that the records show, in both themes. Returns the files. */
 export function writeDrawings(folder: string, run: string, violations: readonly Violation[]): string[] {
-  const drawn = violations.filter(({ trace }) => trace !== undefined).slice(0, MOST_DRAWN)
+  const drawn = violations.flatMap(({ shown }) => shown ?? []).slice(0, MOST_DRAWN)
   if (drawn.length === 0) return []
   mkdirSync(folder, { recursive: true })
-  return drawn.flatMap(({ kind, what, trace }, index) =>
+  return drawn.flatMap(({ history, violation }, index) =>
     THEMES.map((theme) => {
-      const file = join(folder, `${run}-${index + 1}-${kind}-${theme.name}.svg`)
-      const { timeline, size } = timelineOf(trace!, `${kind}: ${what}`, theme.bars)
-      writeFileSync(file, svgText(drawTimeline(timeline, theme, size)))
+      const file = join(folder, `${run}-${index + 1}-${violation.rule}-${theme.name}.svg`)
+      writeFileSync(file, drawTimeline(history, violation, theme))
       return file
     }),
   )

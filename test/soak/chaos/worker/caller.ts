@@ -6,10 +6,7 @@ import type { LockPlan } from '../plan/objects'
 import type { EvidenceWriter, Turn } from './evidence-writer'
 import { type AnyLock, lockOf, refusesReentry } from './locks'
 
-/**
- * One critical section: reads the counter, stays, and writes it one higher, deliberately in two steps, unless
- * the lock was lost in between; and records each step. Does not release.
- */
+/** One critical section: comes in, stays, looks, and goes unless the lock was lost; records each step. Does not release. */
 export async function section(
   evidence: EvidenceWriter,
   turn: Turn,
@@ -22,13 +19,13 @@ export async function section(
     reported = true
   }
   const { token } = hold as { readonly token?: number }
-  const entered = evidence.enter({ ...turn, token, owner: hold.owner })
+  const entered = evidence.note('in', { ...turn, token, owner: hold.owner })
   if (hold.signal.aborted) tell()
   hold.signal.addEventListener('abort', tell, { once: true })
-  const counter = await entered
+  await entered
   await sleep(holdMs)
   hold.signal.removeEventListener('abort', tell)
-  if (hold.isHeld) await evidence.leave(turn, turn.side === 'r' ? undefined : counter + 1)
+  if (hold.isHeld) await evidence.note('out', turn)
   else tell()
 }
 

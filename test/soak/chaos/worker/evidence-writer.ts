@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { counterOf, ENTER, type Event, LEAVE, micros, type Side, STREAM } from '../evidence/records'
+import { type Event, micros, type Side, STREAM } from '../evidence/records'
 
 /** What stays the same in all records of one turn. */
 export interface Turn {
@@ -15,24 +15,16 @@ export interface Turn {
   readonly owner?: string | undefined
 }
 
-interface EvidenceRedis extends Redis {
-  enter(stream: string, counter: string, ...fields: string[]): Promise<string>
-  leave(stream: string, counter: string, value: string, ...fields: string[]): Promise<unknown>
-}
-
 /** Records what happens on a server of its own that nothing ever happens to. */
 export class EvidenceWriter {
-  private readonly redis: EvidenceRedis
+  private readonly redis: Redis
 
   constructor(
     url: string,
     private readonly worker: string,
   ) {
     // A gap in the evidence must end the run rather than go unnoticed.
-    const redis = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
-    redis.defineCommand('enter', { numberOfKeys: 2, lua: ENTER })
-    redis.defineCommand('leave', { numberOfKeys: 2, lua: LEAVE })
-    this.redis = redis as EvidenceRedis
+    this.redis = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
   }
 
   /** In order with everything else. What must be known before anything else happens is waited for. */
@@ -41,18 +33,6 @@ export class EvidenceWriter {
     if (more.ok !== undefined) fields.push('ok', more.ok ? '1' : '0')
     if (more.error !== undefined) fields.push('err', more.error.slice(0, 200))
     await this.redis.xadd(STREAM, '*', ...fields)
-  }
-
-  /** Answers the counter of the lock. */
-  async enter(turn: Turn): Promise<number> {
-    return Number(await this.redis.enter(STREAM, counterOf(turn.lock), ...this.fields('in', turn)))
-  }
-
-  /** Writes the counter, unless `value` is undefined, and records that the section is over. */
-  async leave(turn: Turn, value: number | undefined): Promise<void> {
-    const fields = this.fields('out', turn)
-    if (value !== undefined) fields.push('v', String(value))
-    await this.redis.leave(STREAM, counterOf(turn.lock), value === undefined ? '' : String(value), ...fields)
   }
 
   async close(): Promise<void> {

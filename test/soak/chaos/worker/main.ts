@@ -2,7 +2,6 @@
 // One of the Node workers of a chaos run. It judges nothing: it records.
 import { inspect } from 'node:util'
 import { Redisson } from '../../../../src/index'
-import type { ScriptTransport } from '../../../../src/scripts/transport'
 import type { WaitQueue } from '../../../../src/waiting/wait-queue'
 import { internalsOf } from '../../../kit/internals'
 import { JumpingClock } from '../../../kit/jumping-clock'
@@ -14,7 +13,6 @@ import { Generation } from '../workloads/turns'
 import { Caller, type Surroundings } from './caller'
 import { EvidenceWriter } from './evidence-writer'
 import { joinAtOnce } from './join-at-once'
-import { tellOwners } from './locks'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages'
 import { mutated } from './mutants'
 
@@ -93,12 +91,7 @@ async function main(): Promise<void> {
   const { redis, lockWatchdogTimeout } = setup
   const evidence = new EvidenceWriter(setup.evidenceUrl, setup.worker)
   const internals = { clock, ...mutated(setup.mutant, setup.worker) }
-  const withOwners = tellOwners(evidence)
-  const transport = (each: ScriptTransport) => withOwners(internals.transport?.(each) ?? each)
-  const isPlain = setup.locks.every(({ kind }) => kind === 'lock' || kind === 'readWrite')
-  const redisson = await startedAgain(() =>
-    Redisson.createWith({ redis, lockWatchdogTimeout }, isPlain ? internals : { ...internals, transport }),
-  )
+  const redisson = await startedAgain(() => Redisson.createWith({ redis, lockWatchdogTimeout }, internals))
   redisson.on('error', (error) => tell({ is: 'complaint', message: describe(error), at: micros() }))
   const failures: Record<string, number> = {}
   const unexpected: string[] = []

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { LockQuorumError } from '../../../../src/api/errors'
 import type { ClientInternals } from '../../../../src/client/client-internals'
-import { Hold } from '../../../../src/engine/hold'
+import { LeaseBook } from '../../../../src/leases/lease-book'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { FairKind } from '../../../../src/locks/fair-kind'
 import { RedLock } from '../../../../src/locks/red-lock'
@@ -90,7 +90,7 @@ export const isObjectMutant = (name: string): name is ObjectMutant => name in OB
 export function mutatedObject(mutant: ObjectMutant): ClientInternals {
   switch (mutant) {
     case 'fair-never-leaves':
-      Object.assign(FairKind.prototype, { leave: () => ({ answer: Promise.resolve({ value: 0 }) }) })
+      overwrite(FairKind.prototype, { leave: () => ({ answer: Promise.resolve({ value: 0 }) }) })
       return {}
     case 'red-counts-reached':
       countReached()
@@ -125,6 +125,14 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
 const replacing = (script: string, sound: string, broken: string): ClientInternals => ({
   transport: rewriting(script, (source) => source.replace(sound, broken)),
 })
+
+/** Other members in the place of those that are there: one that has moved elsewhere would break nothing. */
+function overwrite(target: object, members: object): void {
+  for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
+    if (!(name in target)) throw new Error(`the mutant finds no ${name} to change`)
+    Object.defineProperty(target, name, { ...member, configurable: true })
+  }
+}
 
 /** By the servers that answered rather than by those there are. */
 function countReached(): void {
@@ -196,7 +204,7 @@ export function mutated(mutant: MutantName | undefined, worker: string): ClientI
     case undefined:
       return {}
     case 'give-up-forgotten':
-      Object.assign(OrphanReleaser.prototype, { afterTry() {} })
+      overwrite(OrphanReleaser.prototype, { afterTry() {} })
       return {}
     case 'release-of-anybody':
       return { transport: rewriting('lock/release', freeAnyway) }
@@ -205,24 +213,28 @@ export function mutated(mutant: MutantName | undefined, worker: string): ClientI
     case 'handoff-frees':
       return { transport: rewriting('lock/handoff', freeAsWell) }
     case 'loss-unnoticed':
-      Object.defineProperty(Hold.prototype, 'isPastDeadline', { get: () => false })
+      overwrite(LeaseBook.prototype, {
+        get isPastDeadline() {
+          return false
+        },
+      })
       return {}
     case 'deaf-after-reconnect':
       // What was subscribed before the break counts as subscribed after it.
-      Object.assign(SubscriberConnection.prototype, { forget() {} })
+      overwrite(SubscriberConnection.prototype, { forget() {} })
       return {}
     case 'never-yields':
-      Object.assign(Cohort.prototype, { yieldTime: () => 0, handOff: () => true })
+      overwrite(Cohort.prototype, { yieldTime: () => 0, handOff: () => true })
       return {}
     case 'subscriber-stays':
-      Object.assign(runIds, { get: () => 'one server' })
+      overwrite(runIds, { get: () => 'one server' })
       return {}
     case 'deaf-to-sentinels':
       if (worker === 'node-1') listenOnce()
       return {}
     case 'old-map':
-      Object.assign(CommandConnection.prototype, { readSlotMap() {} })
-      Object.assign(ClusterSubscriber.prototype, { probe() {} })
+      overwrite(CommandConnection.prototype, { readSlotMap() {} })
+      overwrite(ClusterSubscriber.prototype, { probe() {} })
       return {}
     case 'database-forgotten':
       forgetDatabases()

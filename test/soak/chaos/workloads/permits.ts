@@ -122,14 +122,14 @@ export class PermitsCaller extends PermitTurns {
       if (!reported) void evidence.note('lost', turn)
       reported = true
     }
-    const entered = evidence.enter(turn)
+    const entered = evidence.note('in', turn)
     if (!held.isHeld) tell()
     held.signal?.addEventListener('abort', tell, { once: true })
     await entered
     const long = lockWatchdogTimeout * (turn.lease === undefined ? 1.4 : 0.5)
     await sleep(this.random.chance(2) ? this.random.between(100, long) : this.random.between(0, 10))
     held.signal?.removeEventListener('abort', tell)
-    if (held.isHeld) await evidence.leave(turn, undefined)
+    if (held.isHeld) await evidence.note('out', turn)
     else tell()
   }
 }
@@ -177,9 +177,9 @@ export class SemaphoreCaller extends PermitTurns {
 
   private async inside(turn: Turn) {
     const { evidence } = this.around
-    await evidence.enter(turn)
+    await evidence.note('in', turn)
     await sleep(this.random.chance(10) ? this.random.between(50, 500) : this.random.between(0, 10))
-    await evidence.leave(turn, undefined)
+    await evidence.note('out', turn)
   }
 
   /** What the server refuses is not tried again in the background: that is for the caller to do. */

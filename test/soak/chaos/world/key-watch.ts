@@ -7,23 +7,28 @@ import type { Epochs } from '../worker/messages'
 import { DATABASE, type Topology } from './topology'
 
 /** What Redis has of a lock. */
-export interface KeyReading {
+interface KeyReading {
   /** Who holds it: fields, or the token. */
   readonly fields: readonly string[]
-  /** Who heads the queue of a fair lock, and is let in before all others. */
-  readonly head: string | undefined
+  /** That of a fair lock: its first is let in before all others. */
+  readonly queue: readonly string[] | undefined
 }
 
 const FAIR: readonly LockKind[] = ['fair', 'nonReentrantFair']
 
-export async function readKey({ observer }: Topology, { name, kind }: LockPlan): Promise<KeyReading> {
+async function readKey({ observer }: Topology, { name, kind }: LockPlan): Promise<KeyReading> {
   if (kind === 'token') {
     const token = await observer.get(name)
-    return { fields: token === null ? [] : [token], head: undefined }
+    return { fields: token === null ? [] : [token], queue: undefined }
   }
-  const head = FAIR.includes(kind) ? await observer.lindex(queueOf(name), 0) : null
-  const fields = Object.keys(await observer.hgetall(name)).filter((field) => field !== 'mode')
-  return { fields, head: head ?? undefined }
+  const isFair = FAIR.includes(kind)
+  const both = observer.multi().hkeys(name)
+  if (isFair) both.lrange(queueOf(name), 0, -1)
+  const [keys, queue] = ((await both.exec()) ?? []).map(([error, answer]) => {
+    if (error) throw error
+    return answer as string[]
+  })
+  return { fields: keys!.filter((field) => field !== 'mode'), queue }
 }
 
 const queueOf = (name: string): string => `redisson_lock_queue:{${name}}`
@@ -31,18 +36,13 @@ const queueOf = (name: string): string => `redisson_lock_queue:{${name}}`
 const EVERY_MS = 200
 
 interface Seen {
-  /** Since when every look found no key. */
-  readonly absentSince: number | undefined
   /** Since when every look found the key of this owner and no caller inside. */
   readonly keptSince: ReadonlyMap<string, number>
   /** Since when every look found this owner, and how many turns its process had had by then. */
   readonly thereSince: ReadonlyMap<string, { readonly at: number; readonly turns: number }>
 }
 
-/**
- * Looks at the keys of the locks in Redis: a free lock before which waiters sleep shows there, and so does
- * one that is kept unused.
- */
+/** Looks at the keys of the locks in Redis: who has them, and who is in their queues. */
 export class KeyWatch {
   private readonly seen = new Map<string, Seen>()
   private timer: NodeJS.Timeout | undefined
@@ -54,8 +54,6 @@ export class KeyWatch {
     private readonly locks: readonly LockPlan[],
     private readonly judge: Judge,
     private readonly namesByClientId: ReadonlyMap<string, string>,
-    /** The workers of owners whose fields do not say so. */
-    private readonly namesByOwner: ReadonlyMap<string, string> = new Map(),
   ) {}
 
   start(): void {
@@ -93,33 +91,36 @@ export class KeyWatch {
   private async lookAt(plan: LockPlan) {
     const { name } = plan
     const asked = micros()
-    const lock = this.judge.lock(name)
+    const lock = this.judge.progress.lock(name)
     const { grants } = lock
-    const { fields, head } = await readKey(this.topology, plan)
-    // Before its place lapses no other is let in, and it is not to be had: that is no sleep.
-    const isHeadAway = head !== undefined && this.judge.isAway(this.ownerOf(head), asked)
-    if (isHeadAway) lock.leftToLeaseUntil = asked
+    const { fields, queue } = await readKey(this.topology, plan)
+    this.judge.seen({
+      name,
+      askedAt: asked,
+      answeredAt: micros(),
+      owners: fields,
+      ...(queue ? { queue } : {}),
+    })
+    // Before its place lapses no other is let in.
+    const head = queue?.[0]
+    if (head !== undefined && this.judge.progress.isAway(this.ownerOf(head), asked))
+      lock.leftToLeaseUntil = asked
     const last = this.seen.get(name)
     const idle = grants === lock.grants && !lock.isInside()
-    const absentSince = idle && fields.length === 0 && !isHeadAway ? (last?.absentSince ?? asked) : undefined
     const kept = idle ? fields.map((field) => [field, last?.keptSince.get(field) ?? asked] as const) : []
     const there = fields.map((field) => {
       const turns = lock.turnsBy.get(this.ownerOf(field)) ?? 0
       return [field, last?.thereSince.get(field) ?? { at: asked, turns }] as const
     })
-    this.seen.set(name, { absentSince, keptSince: new Map(kept), thereSince: new Map(there) })
+    this.seen.set(name, { keptSince: new Map(kept), thereSince: new Map(there) })
     for (const [field, { at, turns }] of there)
-      this.judge.keyHeldOn(name, { field, worker: this.ownerOf(field) }, turns, at, asked)
-    if (absentSince !== undefined) this.judge.keyAbsent(name, absentSince, asked)
-    for (const [field, since] of kept) {
-      if (since === asked) continue
-      this.judge.keyKept(name, { field, worker: this.ownerOf(field) }, since, asked)
-    }
+      this.judge.progress.keyHeldOn(name, { field, worker: this.ownerOf(field) }, turns, at, asked)
+    for (const [field, since] of kept)
+      if (since !== asked) this.judge.progress.keyKept(name, this.ownerOf(field), since, asked)
   }
 
   private ownerOf(field: string): string {
-    const byClient = this.namesByClientId.get(field.slice(0, field.indexOf(':')))
-    return byClient ?? this.namesByOwner.get(field) ?? 'a stranger'
+    return this.namesByClientId.get(field.slice(0, field.indexOf(':'))) ?? 'a stranger'
   }
 }
 

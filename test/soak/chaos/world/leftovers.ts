@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ended } from '../../../../tools/simulator/judge/history'
 import { waitUntil, withClient } from '../../../kit/servers/index'
 import type { Judge } from '../evidence/judge'
 import { micros } from '../evidence/records'
-import { type Capacity, lastLateCopy } from '../judges/capacity'
-import type { Court } from '../judges/court'
 import type { LockPlan } from '../plan/objects'
 import type { KeyWatch } from './key-watch'
 import { permitsOf } from './object-watch'
@@ -17,53 +16,50 @@ export interface Leftovers {
   readonly locks: readonly LockPlan[]
   readonly endsWithinMs: number
   readonly watch: KeyWatch
-  /** Looks at what else must be as it was. */
-  readonly atTheEnd: () => Promise<void>
 }
 
-/** Nothing is broken any more: everybody comes to an end of his turns, and nothing may be left. */
-export async function checkLeftovers(after: Leftovers): Promise<void> {
-  const { workforce, judge, endsWithinMs, watch } = after
+/** Nothing is broken any more: all callers come to an end of their turns. Resolves with what is left then. */
+export async function leftOver(after: Leftovers): Promise<Omit<Ended, 'type' | 'at'>> {
+  const { topology, workforce, judge, endsWithinMs, watch } = after
   const java = workforce.java?.finish(endsWithinMs)
   const reports = await Promise.all(workforce.node.map((worker) => worker.finish(endsWithinMs)))
   if ((await java) === false) console.error('\nSome Java threads never came to an end of their turn')
   watch.stop()
+  const clients: Ended['clients'][number][] = []
   for (const [i, report] of reports.entries()) {
     const { name } = workforce.node[i]!
-    if (!report) {
-      judge.violation('stuck', micros(), `${name} never came to an end of its turns`, name)
-      continue
-    }
-    if (Object.keys(report.left).length > 0)
-      judge.violation('leak', micros(), `${name} still keeps ${JSON.stringify(report.left)}`, name)
-    for (const error of report.unexpected) judge.violation('unexpected', micros(), `${name}: ${error}`, name)
+    if (!report) judge.violation('stuck', micros(), `${name} never came to an end of its turns`, name)
+    else clients.push({ client: name, left: report.left })
+    for (const error of report?.unexpected ?? [])
+      judge.violation('unexpected', micros(), `${name}: ${error}`, name)
   }
-  await after.atTheEnd()
-  await checkServers(after)
+  await settlePermits(topology, judge)
+  const [keys, channels] = await leftOnServers(after)
   await Promise.all(
     workforce.node.map(async (worker) => {
       if (await worker.endsByItself(10_000)) return
-      judge.violation('leak', micros(), `${worker.name} does not end after its shutdown`, worker.name)
+      judge.violation('left-over', micros(), `${worker.name} does not end after its shutdown`, worker.name)
     }),
   )
+  return {
+    keys: keys.map((key) => ({ key, ttl: -1 })),
+    channels: channels.map((channel) => ({ channel, subscribers: 1 })),
+    clients,
+  }
 }
 
-async function checkServers({ topology, judge, locks, workforce }: Leftovers): Promise<void> {
+/** Keys of locks, and channels, after some time. */
+async function leftOnServers({ topology, locks, workforce }: Leftovers): Promise<[string[], string[]]> {
   // A reader or a process that was killed leaves its hold to the lease.
-  const keys = async () => {
+  const keys = await whatStays(30_000, async () => {
     const there = await Promise.all(locks.map(async ({ name }) => (await topology.observer.exists(name)) > 0))
-    return locks.filter((_, i) => there[i]).map(({ name }) => name)
-  }
-  try {
-    await waitUntil('all locks are gone', async () => (await keys()).length === 0, 30_000)
-  } catch {
-    judge.violation('leak', micros(), `keys are left: ${(await keys()).join(', ')}`)
-  }
+    return locks.flatMap(({ name }, i) => (there[i] ? name : []))
+  })
   // They count as subscribed until they are closed.
   for (const network of workforce.networks()) network.dropLate()
   // Java unsubscribes at its own pace, and its clients keep channels of their own.
   await workforce.java?.kill()
-  const channels = async () => {
+  const channels = await whatStays(10_000, async () => {
     const found = await Promise.all(
       topology.nodes.flatMap((node) =>
         ['CHANNELS', 'SHARDCHANNELS'].map((kind) =>
@@ -72,46 +68,44 @@ async function checkServers({ topology, judge, locks, workforce }: Leftovers): P
       ),
     )
     return [...new Set(found.flat())]
-  }
-  try {
-    await waitUntil('no channel is subscribed', async () => (await channels()).length === 0, 10_000)
-  } catch {
-    judge.violation('leak', micros(), `channels are still subscribed: ${(await channels()).join(', ')}`)
-  }
+  })
+  return [keys, channels]
+}
+
+async function whatStays(within: number, look: () => Promise<string[]>): Promise<string[]> {
+  await waitUntil('nothing is left', async () => (await look()).length === 0, within).catch(() => {})
+  return await look()
 }
 
 /** What is released in the background is released within this. */
 const SETTLED_WITHIN = 45_000
 
-/** At the end: the permits of each generation are as many as there are, but for those of killed processes. */
-export async function checkPermits(
-  topology: Topology,
-  court: Court,
-  total: (name: string) => number,
-): Promise<void> {
-  const capacities = [...court.capacities.values()].filter((each) => !each.isSpoiled(micros()))
-  if (capacities.length === 0) return
+/** The judge sees the permits of each generation once more when none is on its way any more. */
+async function settlePermits(topology: Topology, judge: Judge): Promise<void> {
+  const names = judge.unspoiled.filter((name) => judge.unitsOf(name) > 0)
+  if (names.length === 0) return
   // What arrives late must not change anything any more.
-  const wait = (lastLateCopy(court.disturbances) - micros()) / 1_000
+  const wait = (judge.disturbances.lastLateCopy() - micros()) / 1_000
   if (wait > 0) await sleep(wait + 1_000)
   await Promise.all(
-    capacities.map(async (capacity) => {
-      let found = ''
-      const isRight = async () => {
-        const { free = 0, out: all, expired } = await permitsOf(topology, capacity.name)
-        const { least, most } = capacity.heldByKilled
-        // A process was killed with a permit, and nothing has called the semaphore since that permit expired.
-        const out = all - expired
-        const held = total(capacity.name) - free - expired
-        found = `${free} are free, ${expired} expired and ${out} out of ${total(capacity.name)}; killed processes hold ${least} to ${most}`
-        return held >= least && held <= most && out === 0
+    names.map(async (name) => {
+      const areThere = async () => {
+        const askedAt = micros()
+        const { free = 0, out, expired } = await permitsOf(topology, name)
+        // No call has come since that would have freed what expired.
+        const owners = out.slice(expired)
+        judge.seen({ name, askedAt, answeredAt: micros(), owners: out, value: free })
+        return { isWhole: free + expired >= judge.unitsOf(name) - judge.heldByKilled(name), owners }
       }
-      await waitUntil('the permits are all there', isRight, SETTLED_WITHIN, 200).catch(() => {
-        if (isUsed(capacity)) court.violation('permits', micros(), `${capacity.name} at the end: ${found}`)
-      })
+      await waitUntil(
+        'the permits are all there',
+        async () => (await areThere()).isWhole,
+        SETTLED_WITHIN,
+        200,
+      ).catch(() => {})
+      const { owners } = await areThere()
+      if (owners.length === 0) return
+      judge.violation('permits', micros(), `${owners.length} permits of ${name} are out at the end`)
     }),
   )
 }
-
-/** A generation that was over before any process had set it has no permits. */
-const isUsed = ({ grants }: Capacity): boolean => grants > 0

@@ -1,5 +1,5 @@
+import type { Judge } from '../evidence/judge'
 import { micros } from '../evidence/records'
-import type { Court } from '../judges/court'
 import { nameAt, type ObjectPlan } from '../plan/objects'
 import type { Epochs } from '../worker/messages'
 import type { Topology } from './topology'
@@ -14,7 +14,7 @@ export class ObjectWatch {
   constructor(
     private readonly topology: Topology,
     private readonly objects: readonly ObjectPlan[],
-    private readonly court: Court,
+    private readonly judge: Judge,
     private readonly epochs: () => Epochs,
   ) {}
 
@@ -37,19 +37,20 @@ export class ObjectWatch {
     const { withoutOwners, others } = this.epochs()
     const name = nameAt(plain, kind === 'semaphore' ? withoutOwners : others)
     const askedAt = micros()
-    if (kind === 'latch') {
-      const count = Number((await this.topology.observer.get(name)) ?? '0')
-      this.court.latch(name).read({ askedAt, answeredAt: micros(), count })
+    const read = async () => {
+      if (kind === 'permits') return await permitsOf(this.topology, name)
+      const value = numberOf(await this.topology.observer.get(name))
+      // A latch that is open has no key.
+      return { free: kind === 'latch' ? (value ?? 0) : value, out: [] }
     }
-    if (kind === 'semaphore') {
-      const free = await this.topology.observer.get(name)
-      const reading = { askedAt, answeredAt: micros(), free: numberOf(free), out: undefined }
-      this.court.capacity(name).read(reading)
-    }
-    if (kind === 'permits') {
-      const { free, out } = await permitsOf(this.topology, name)
-      this.court.capacity(name).read({ askedAt, answeredAt: micros(), free, out })
-    }
+    if (kind === 'multi' || kind === 'red' || this.isMoved(askedAt)) return
+    const { free, out } = await read()
+    if (free !== undefined) this.judge.seen({ name, askedAt, answeredAt: micros(), owners: out, value: free })
+  }
+
+  /** Two keys that travel to another node may be seen one without the other. */
+  private isMoved(at: number): boolean {
+    return this.judge.disturbances.touching(undefined, at, at).some(({ kind }) => kind === 'move-slot')
   }
 }
 
@@ -57,12 +58,17 @@ export class ObjectWatch {
 export async function permitsOf(
   { observer }: Topology,
   name: string,
-): Promise<{ free: number | undefined; out: number; expired: number }> {
+): Promise<{ free: number | undefined; out: readonly string[]; expired: number }> {
   const ends = `{${name}}:timeout`
-  const answers = await observer.multi().get(name).zcard(ends).zcount(ends, '-inf', Date.now()).exec()
+  const answers = await observer
+    .multi()
+    .get(name)
+    .zrange(ends, '0', '-1')
+    .zcount(ends, '-inf', Date.now())
+    .exec()
   const [[, free], [, out], [, expired]] = answers as [
     [Error | null, string | null],
-    [Error | null, number],
+    [Error | null, string[]],
     [Error | null, number],
   ]
   return { free: numberOf(free), out, expired }

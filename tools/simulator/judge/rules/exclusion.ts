@@ -2,13 +2,29 @@ import { excludes, type Hold, neverInside } from '../holds'
 import type { Call, Reading } from '../reading'
 import { ms, type Violation } from '../violation'
 
-/**
- * No owner is inside beside another one that was not told before. Exact: in virtual time no record comes late. A client
- * that was suspended is judged by what it did: it may not act (it looks first) after another owner has come in.
- */
+/** Two owners that exclude each other and were inside together. */
+export interface Overlap {
+  readonly first: Hold
+  readonly second: Hold
+  readonly key: string
+  /** Where it showed. */
+  readonly index: number
+  /** Why it is no violation. */
+  readonly excuse: 'forgotten' | 'Java is not told' | 'stood still' | undefined
+}
+
+/** No owner is inside beside another one that was not told before. */
 export function judgeExclusion(reading: Reading): Violation[] {
+  return overlapsOf(reading).flatMap((each) => (each.excuse ? [] : describe(reading, each)))
+}
+
+/**
+ * Exact: in virtual time no record comes late. A client that was suspended is judged by what it did: it may not act (it looks
+ * first) after another owner has come in.
+ */
+export function overlapsOf(reading: Reading): Overlap[] {
   const inside = new Map<string, Set<Hold>>()
-  const violations: Violation[] = []
+  const overlaps: Overlap[] = []
   /** Holds of suspended clients, and what came in beside them. */
   const beside = new Map<Hold, { readonly other: Hold; readonly key: string }>()
   for (const { index, hold, change } of changesOf(reading)) {
@@ -18,7 +34,7 @@ export function judgeExclusion(reading: Reading): Violation[] {
       if (!met || !isInside) continue
       beside.delete(hold)
       if (reading.sleptUnseen(hold, index)) continue
-      violations.push(overlap(reading, hold, met.other, met.key, index))
+      overlaps.push({ first: hold, second: met.other, key: met.key, index, excuse: undefined })
       continue
     }
     for (const key of hold.keys) {
@@ -30,18 +46,17 @@ export function judgeExclusion(reading: Reading): Violation[] {
       }
       for (const other of holders) {
         if (!excludes(other, hold, key)) continue
-        if (isExcused(reading, other, hold, key)) {
-          if (isNeverTold(reading, other, hold)) violations.push(overlap(reading, other, hold, key, index))
-          continue
-        }
+        const excuse = excuseOf(reading, other, hold, key, index)
+        const isKept = excuse === 'forgotten' && isNeverTold(reading, other, hold)
+        overlaps.push({ first: other, second: hold, key, index, excuse: isKept ? undefined : excuse })
+        if (excuse !== 'stood still') continue
         if (wasSuspended(other, index)) beside.set(other, { other: hold, key })
-        else if (wasSuspended(hold, index)) beside.set(hold, { other, key })
-        else violations.push(overlap(reading, other, hold, key, index))
+        else beside.set(hold, { other, key })
       }
       holders.add(hold)
     }
   }
-  return violations
+  return overlaps
 }
 
 interface Change {
@@ -64,8 +79,28 @@ function changesOf({ holds, acts }: Reading): Change[] {
 const wasSuspended = ({ suspendedAt }: Hold, index: number) =>
   suspendedAt !== undefined && suspendedAt <= index
 
+function excuseOf(
+  reading: Reading,
+  first: Hold,
+  second: Hold,
+  key: string,
+  index: number,
+): Overlap['excuse'] {
+  if (isForgotten(reading, first, second, key)) return 'forgotten'
+  if (isTakenFromJava(reading, first, second, key)) return 'Java is not told'
+  return wasSuspended(first, index) || wasSuspended(second, index) ? 'stood still' : undefined
+}
+
+/** Where each change of a key is known, its hold ends with the key. Else only a fault tells that it may be gone. */
+function isTakenFromJava(reading: Reading, first: Hold, second: Hold, name: string): boolean {
+  const { client } = first.call
+  const [from, to] = [reading.timeOf(first.calledAt), reading.timeOf(second.enteredAt)]
+  if (!reading.history.areKeysLookedAt || !reading.javaClients.has(client)) return false
+  return reading.faults.excuses('loss', { client, name }, from, to)
+}
+
 /** The server forgot the first one, or it was taken out by force. */
-function isExcused(reading: Reading, first: Hold, second: Hold, key: string): boolean {
+function isForgotten(reading: Reading, first: Hold, second: Hold, key: string): boolean {
   const from = reading.timeOf(Math.min(first.calledAt, second.calledAt))
   const to = reading.timeOf(Math.max(first.enteredAt, second.enteredAt))
   const { faults } = reading
@@ -88,7 +123,7 @@ function isNeverTold(reading: Reading, first: Hold, second: Hold): boolean {
   return first.suspendedAt === undefined && isInsideAt(first) && isInsideAt(second)
 }
 
-function overlap(reading: Reading, first: Hold, second: Hold, key: string, index: number): Violation {
+function describe(reading: Reading, { first, second, key, index }: Overlap): Violation {
   const at = reading.timeOf(index)
   const [came, since] = [second.enteredAt, reading.timeOf(second.enteredAt) - reading.timeOf(first.enteredAt)]
   const told = first.toldAt
@@ -129,7 +164,7 @@ export function judgeTokens(reading: Reading): Violation[] {
     const mayBeUndone = reading.javaClients.has(before.called.client)
     const isUndone = reading.faults.all.some(
       ({ forgets, rewinds, ...fault }) =>
-        (forgets || (rewinds && mayBeUndone)) && fault.at >= since && fault.at <= at,
+        (forgets || (rewinds && mayBeUndone)) && (fault.until ?? fault.at) >= since && fault.at <= at,
     )
     // Others came in before the answer to the one that was taken out arrived.
     const isTaken = reading.faults.excuses('force', { name }, since, at)

@@ -1,4 +1,4 @@
-import type { KeyChanged, SimulatedObject, Time } from '../history'
+import type { KeyChanged, Limits, SimulatedObject, Time } from '../history'
 import type { Hold } from '../holds'
 import type { Reading } from '../reading'
 import { ms, type Violation } from '../violation'
@@ -8,6 +8,8 @@ type Fact = { readonly event: KeyChanged; readonly index: number }
 
 /** For how long a key may have an owner that no caller is, with no fault: a release is sent again after half a second. */
 const UNOWNED = 800
+/** On a slow world a message may take the most of that. */
+const unownedOf = ({ latency }: Limits) => Math.max(UNOWNED, 20 * latency)
 
 /**
  * What the keys of locks say about their owners, whatever the callers were told: one owner at a time, none that comes back after the
@@ -257,12 +259,13 @@ function longestUnowned(
     from = lastOf(hold)
   }
   spans.push([from, ended])
+  const most = unownedOf(reading.history.limits)
   for (const [begin, end] of spans) {
     if (end <= begin) continue
     const span = { from: reading.timeOf(begin), to: reading.timeOf(end) }
-    if (span.to - span.from <= UNOWNED) continue
+    if (span.to - span.from <= most) continue
     for (const quiet of awake(reading, client, span))
-      if (reading.faults.longestQuiet('delay', { client, name }, quiet.from, quiet.to) > UNOWNED) return quiet
+      if (reading.faults.longestQuiet('delay', { client, name }, quiet.from, quiet.to) > most) return quiet
   }
   return undefined
 }

@@ -72,7 +72,7 @@ function runOptions(
 function printSchedules(options: ChaosOptions): true {
   for (const topology of options.topologies) {
     const { nodeWorkers, lastsMs, seed, java, kinds, objects } = runOptions(options, topology, options.java)
-    const plans = plansOf(objects, topology)
+    const plans = plansOf(objects)
     const lockWatchdogTimeout = topology === 'standalone' ? 3_000 : 6_000
     const faults = schedule({
       seed,
@@ -83,7 +83,6 @@ function printSchedules(options: ChaosOptions): true {
       lockWatchdogTimeout,
       java,
       kinds,
-      objects,
     })
     for (const { at, kind, worker, lock, lasts, together } of faults)
       console.log(

@@ -15,7 +15,7 @@ import { leftOver } from './world/leftovers'
 import { ObjectWatch } from './world/object-watch'
 import { openTopology } from './world/open-topology'
 import type { Topology } from './world/topology'
-import { type RunMachine, startRedServers, watchMachine } from './world/topology'
+import { type RunMachine, watchMachine } from './world/topology'
 import { usersOf, Workforce } from './world/workforce'
 
 export interface RunOptions {
@@ -63,9 +63,8 @@ export async function run(
   const begun = micros()
   const evidence = await startStandalone()
   const topology = await openTopology(options.topology, usersOf(options.nodeWorkers))
-  const plans = plansOf(options.objects, options.topology)
+  const plans = plansOf(options.objects)
   const { locks, objects } = plans
-  const redServers = await startRedServers(objects.find((plan) => plan.kind === 'red')?.servers ?? 0)
   const judge = new Judge(plans, (kind, worker) => {
     if (kind === 'stuck' || kind === 'asleep') workforce.describe(worker)
   })
@@ -75,7 +74,7 @@ export async function run(
   const reader = new RecordReader(redis, (record) => judge.record(record))
   const workforce = await Workforce.hire({
     ...options,
-    ...{ topology, judge, locks, objects, redServers, evidenceUrl: evidence.url },
+    ...{ topology, judge, locks, objects, evidenceUrl: evidence.url },
     epochs: () => epochs.now,
   })
   const watch = new KeyWatch(topology, locks, judge, workforce.namesByClientId)
@@ -109,9 +108,8 @@ export async function run(
     watch.start()
     objectWatch.start()
     const world: World = {
-      ...{ topology, workforce, locks, redServers, epochs },
+      ...{ topology, workforce, locks, epochs },
       nameOf: (index) => nameOf(plans, index),
-      members: objects.flatMap((plan) => (plan.kind === 'multi' ? plan.groups.flat() : [])),
     }
     await breakThings(world, faults, options, progress)
     breaking = false
@@ -132,7 +130,7 @@ export async function run(
     clearInterval(looking)
     await workforce.dismiss()
     redis.disconnect()
-    await Promise.all([topology.stop(), evidence.stop(), ...redServers.map((server) => server.stop())])
+    await Promise.all([topology.stop(), evidence.stop()])
   }
   return {
     options,

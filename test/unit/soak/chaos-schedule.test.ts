@@ -4,7 +4,7 @@ import { type ScheduleOptions, schedule } from '../../soak/chaos/plan/schedule'
 
 const options: ScheduleOptions = {
   ...{ seed: 7, topology: 'cluster', lastsMs: 600_000, nodeWorkers: 3, locks: 6 },
-  ...{ lockWatchdogTimeout: 6_000, java: true, kinds: [], objects: ['locks'] },
+  ...{ lockWatchdogTimeout: 6_000, java: true, kinds: [] },
 }
 
 describe('The schedule of a chaos run', () => {
@@ -21,7 +21,7 @@ describe('The schedule of a chaos run', () => {
   it('The chaos schedule holds every fault that the topology knows, in ten minutes', () => {
     const drawn = new Set(schedule(options).map(({ kind }) => kind))
     const known = (Object.keys(FAULTS) as FaultKind[]).filter(
-      (kind) => !SPECS[kind].object && (SPECS[kind].on?.includes('cluster') ?? true),
+      (kind) => SPECS[kind].on?.includes('cluster') ?? true,
     )
     expect([...drawn].sort()).to.deep.equal(known.sort())
   })

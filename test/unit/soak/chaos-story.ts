@@ -7,7 +7,7 @@ const SECOND = 1_000_000
 
 /** Feeds the judge of a chaos run with what workers would have recorded of one object; times in seconds. */
 export class Story {
-  readonly judge = new Judge(plansOf(Object.keys(OBJECTS) as ObjectKind[], 'standalone'))
+  readonly judge = new Judge(plansOf(Object.keys(OBJECTS) as ObjectKind[]))
   private last = 0
 
   constructor(private readonly lock: string) {}

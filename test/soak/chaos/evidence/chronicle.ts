@@ -189,7 +189,6 @@ export class Chronicle {
     const { locks, objects } = this.plans
     return {
       locks: [...locks, ...objects].map(({ name }) => name),
-      members: objects.flatMap((plan) => (plan.kind === 'multi' ? plan.groups.flat() : [])),
       counters: [...this.counters].flatMap(([name, at]) => (at <= to ? name : [])),
     }
   }

@@ -10,7 +10,6 @@ const FORGETS: readonly FaultKind[] = ['restart-empty', 'failover', 'kill-primar
 /** What happens to the counters of a generation that is used no more is not judged. */
 export interface Names {
   readonly locks: readonly string[]
-  readonly members: readonly string[]
   /** With semaphores and latches of all generations so far. */
   readonly counters: readonly string[]
 }
@@ -18,7 +17,7 @@ export interface Names {
 /** What was broken, as the judge reads it: for how long, and what it excuses. `ms`: the time of a moment. */
 export function faultsOf(
   { kind, worker, from, to }: Disturbance,
-  { locks, members, counters }: Names,
+  { locks, counters }: Names,
   ms: (micros: number) => number,
 ): FaultInjected[] {
   const { recovery, losesData } = SPECS[kind]
@@ -28,8 +27,6 @@ export function faultsOf(
     ...more,
   })
   const faults = [fault(['delay', 'errors', 'loss', 'order'])]
-  if (kind === 'clock-back') faults.push(fault(['set back']))
-  if (kind === 'drop-member') faults.push(fault(['data', 'force'], { names: members }))
   if (FORGETS.includes(kind)) faults.push(fault(['data'], { names: locks, forgets: true }))
   if (losesData) faults.push(fault(['data'], { names: counters, recovery: Number.POSITIVE_INFINITY }))
   return faults

@@ -160,11 +160,8 @@ export class Judge {
   private judgeLocks(to: number, end?: Omit<Ended, 'type' | 'at'>) {
     const history = this.chronicle.locks(this.judgedUntil, to, end)
     this.judgedUntil = to
-    const begun = performance.now()
     const reading = new Reading(history)
     this.report(history, judgeLooks(reading, false))
-    if (process.env.CHAOS_TIMES)
-      console.error('locks', history.events.length, Math.round(performance.now() - begun))
     const first = this.chronicle.first ?? to
     for (const { first: one, second, excuse } of overlapsOf(reading)) {
       const key = `${one.id} ${second.id}`
@@ -179,10 +176,7 @@ export class Judge {
     for (const name of this.chronicle.counterNames) {
       if (!this.chronicle.isInUse(name, this.countersJudgedAt)) continue
       const history = this.chronicle.counter(name, to, end)
-      const begun = performance.now()
       this.report(history, judgeLooks(new Reading(history), true))
-      if (process.env.CHAOS_TIMES)
-        console.error(name, history.events.length, Math.round(performance.now() - begun))
     }
     this.countersJudgedAt = to
   }

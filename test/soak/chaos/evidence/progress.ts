@@ -36,7 +36,7 @@ export class Progress {
   ) {
     this.shares = new Shares(disturbances)
     this.standstills = new Standstills(disturbances)
-    this.unwatched = objects.filter(({ kind }) => kind === 'multi' || kind === 'red').map(({ name }) => name)
+    this.unwatched = objects.filter(({ kind }) => kind === 'multi').map(({ name }) => name)
     for (const name of this.unwatched) this.lock(name).ofSeveral = true
     for (const plan of objects)
       if (plan.kind === 'multi')

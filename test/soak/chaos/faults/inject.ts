@@ -5,60 +5,6 @@ import { onEvery } from '../world/topology'
 import { busyWhileReconnecting, withoutPublish, withoutSelect } from './refusals'
 import type { World } from './world'
 
-const TRIES = 60
-/** Those that want one member hold it for less, as a rule. */
-const HELD_FOR_MS = 60
-
-/** The first member that is held together with another one by one client. Without such a moment nothing is broken. */
-export async function dropMember({ topology: { observer }, members }: World): Promise<void> {
-  const names = [...new Set(members)].sort()
-  let before: readonly (string | undefined)[] = []
-  for (let tries = 0; tries < TRIES; tries++) {
-    const fields = await Promise.all(names.map(async (name) => (await observer.hkeys(name))[0]))
-    const clients = fields.map((field, at) =>
-      field !== undefined && field === before[at] ? field.slice(0, field.indexOf(':')) : undefined,
-    )
-    const first = clients.findIndex(
-      (client, at) => client !== undefined && clients.indexOf(client, at + 1) > 0,
-    )
-    if (first >= 0) return void (await observer.del(names[first]!))
-    before = fields
-    await sleep(HELD_FOR_MS)
-  }
-}
-
-/** So many, the same for the same dice, beginning with one of them. */
-function some<T>(all: readonly T[], most: number, dice: number): T[] {
-  const count = 1 + (dice % most)
-  return Array.from({ length: count }, (_, at) => all[(dice + at) % all.length]!)
-}
-
-/** The worker itself must not take the servers that it reaches for all there are. */
-export async function partition({ workforce }: World, { worker, lasts, dice }: PlannedFault): Promise<void> {
-  const network = workforce.node[worker]!.network
-  const cutOff = some(network.redProxies, 4, dice)
-  for (const proxy of cutOff) {
-    proxy.refuse()
-    proxy.cut()
-  }
-  await sleep(lasts)
-  await Promise.all(cutOff.map((proxy) => proxy.accept()))
-}
-
-export async function stopSome({ redServers }: World, { lasts, dice }: PlannedFault): Promise<void> {
-  const stopped = some(redServers, 2, dice)
-  await Promise.all(stopped.map((server) => server.pause()))
-  await sleep(lasts)
-  await Promise.all(stopped.map((server) => server.resume()))
-}
-
-export async function killSome({ redServers }: World, { lasts, dice }: PlannedFault): Promise<void> {
-  const killed = some(redServers, 3, dice)
-  await Promise.all(killed.map((server) => server.kill()))
-  await sleep(lasts)
-  await Promise.all(killed.map((server) => server.restart({ keepData: false })))
-}
-
 /**
  * Does it, and resolves when it is over: what it stopped runs again, what it killed has a successor. Calls
  * `nodeGoesOn` where the rest of it is no excuse for Node workers.
@@ -128,10 +74,6 @@ const INJECTIONS: Readonly<Record<FaultKind, Injection>> = {
     workforce.java!.resume()
   },
   'block-loop': ({ workforce }, { worker, lasts }) => workforce.node[worker]!.block(lasts),
-  'clock-forward': ({ workforce, ...world }, { worker, dice }) =>
-    workforce.node[worker]!.send({ do: 'jump', ms: world.topology.lockWatchdogTimeout * (1 + dice / 20) }),
-  'clock-back': ({ workforce, ...world }, { worker, dice }) =>
-    workforce.node[worker]!.send({ do: 'jump', ms: -world.topology.lockWatchdogTimeout * (1 + dice / 20) }),
   'join-1000': async ({ workforce, locks }, { worker, lock, lasts }) => {
     const plain = locks.filter(({ kind }) => kind !== 'readWrite')
     if (plain.length === 0) return
@@ -158,10 +100,6 @@ const INJECTIONS: Readonly<Record<FaultKind, Injection>> = {
   'leave-cluster': ({ topology, nameOf }, { lock, lasts, dice }, nodeGoesOn) =>
     topology.leave!(nameOf(lock), dice > 50, lasts, nodeGoesOn),
   'move-slot': ({ topology, nameOf }, { lock }) => topology.moveSlot!(nameOf(lock)),
-  'drop-member': dropMember,
-  'red-partition': partition,
-  'red-stop': stopSome,
-  'red-kill': killSome,
 }
 
 export async function inject(world: World, fault: PlannedFault, nodeGoesOn: () => void): Promise<void> {

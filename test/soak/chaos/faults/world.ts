@@ -1,4 +1,3 @@
-import type { RedisNode } from '../../../kit/servers/index'
 import type { LockPlan } from '../plan/objects'
 import type { EpochCount } from '../world/key-watch'
 import type { Topology } from '../world/topology'
@@ -12,8 +11,4 @@ export interface World {
   /** What takes part by that number: where its key lives something may be broken. */
   nameOf(index: number): string
   readonly epochs: EpochCount
-  /** The servers of the RedLock. */
-  readonly redServers: readonly RedisNode[]
-  /** Those of the multi locks. */
-  readonly members: readonly string[]
 }

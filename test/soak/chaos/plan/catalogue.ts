@@ -1,5 +1,3 @@
-import type { ObjectKind } from './objects'
-
 /** What can be broken where; the names appear in the live line, in the report and in the docs. */
 export type TopologyName = 'standalone' | 'sentinel' | 'cluster'
 
@@ -28,8 +26,6 @@ export const FAULTS = {
   'kill-java': 'SIGKILL of the Java worker, another comes in its place',
   'stop-java': 'SIGSTOP of the Java worker past its leases, then SIGCONT',
   'block-loop': 'the event loop of a worker is busy past its leases',
-  'clock-forward': 'the wall clock of a worker is set forward past its leases',
-  'clock-back': 'the wall clock of a worker is set back',
   'join-1000': '1,000 waiters of one worker ask for one lock at once',
   'stop-server': 'SIGSTOP of a primary for less than its failover takes, then SIGCONT',
   'restart-with-data': 'SIGKILL of the server, restarted from its AOF',
@@ -41,10 +37,6 @@ export const FAULTS = {
   'replace-unheard': 'the sentinels restart one after the other, and then replace a primary that lives on',
   'leave-cluster': 'a primary leaves the cluster, cut off or reset, and still answers its clients',
   'move-slot': 'the slot of a lock moves to another node, and waiters with it',
-  'drop-member': 'the key of one member of the multi locks is deleted',
-  'red-partition': 'a worker is cut off from some of the servers of a RedLock',
-  'red-stop': 'SIGSTOP of one or two servers of a RedLock, then SIGCONT',
-  'red-kill': 'SIGKILL of one to three of the five servers of a RedLock, restarted empty after a lease',
 } as const
 
 export type FaultKind = keyof typeof FAULTS
@@ -67,8 +59,6 @@ export interface FaultSpec {
   readonly alone?: true
   /** The servers refuse commands, and clients say so. */
   readonly refuses?: true
-  /** It is drawn only where this takes part. */
-  readonly object?: ObjectKind
   /** The server may come out of it without what it had confirmed. */
   readonly losesData?: true
 }
@@ -163,8 +153,6 @@ export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
     recovery: RECONNECTED_WITHIN,
     worker: 'node',
   },
-  'clock-forward': { costsHolds: true, weight: 4, recovery: 500, worker: 'node' },
-  'clock-back': { weight: 3, recovery: 500, worker: 'node' },
   'join-1000': { weight: 3, lasts: () => [2_000, 3_000], recovery: 3_000, worker: 'node' },
   'stop-server': { costsHolds: true, weight: 4, lasts: () => [300, 900], recovery: 2_000 },
   'restart-with-data': { costsHolds: true, weight: 6, recovery: 3_000, on: ['standalone'] },
@@ -211,33 +199,6 @@ export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
     losesData: true,
   },
   'move-slot': { weight: 12, recovery: RECONNECTED_WITHIN, on: ['cluster'] },
-  'drop-member': { costsHolds: true, weight: 6, recovery: 500, object: 'multi' },
-  'red-partition': {
-    costsHolds: true,
-    weight: 8,
-    lasts: () => [1_000, 4_000],
-    recovery: RECONNECTED_WITHIN,
-    on: ['standalone'],
-    worker: 'node',
-    object: 'red',
-  },
-  'red-stop': {
-    costsHolds: true,
-    weight: 4,
-    lasts: () => [300, 3_000],
-    recovery: RECONNECTED_WITHIN,
-    on: ['standalone'],
-    object: 'red',
-  },
-  'red-kill': {
-    costsHolds: true,
-    weight: 6,
-    // Longer than the longest lease there: before that a server that starts anew may have forgotten a holder.
-    lasts: () => [5_000, 6_000],
-    recovery: RECONNECTED_WITHIN,
-    on: ['standalone'],
-    object: 'red',
-  },
 }
 
 function pastLease(watchdogTimeout: number): readonly [number, number] {

@@ -8,7 +8,6 @@ export const OBJECTS = {
   spin: 'spin locks',
   token: 'token locks',
   multi: 'multi locks over sets of members that overlap, given in different orders',
-  red: 'a RedLock over five servers of its own, with the standalone topology',
   semaphore: 'semaphores',
   permits: 'semaphores whose permits expire',
   latch: 'latches, set anew when they have opened',
@@ -32,8 +31,6 @@ export interface LockPlan {
   readonly kind: LockKind
   /** All holds of it have this lease, in ms; by the watchdog where there is none. */
   readonly lease?: number
-  /** The lease of the few holds that have one though most have none, in ms. */
-  readonly sometimes?: number
   /** Each section lasts long enough for something to break meanwhile, often longer than the lease. */
   readonly slow?: boolean
   /** Its callers ask again at once, so that it is always wanted by every process. */
@@ -49,7 +46,6 @@ export interface LockPlan {
 /** What is no lock on one key. */
 export type ObjectPlan =
   | { readonly kind: 'multi'; readonly name: string; readonly groups: readonly (readonly string[])[] }
-  | { readonly kind: 'red'; readonly name: string; readonly servers: number; readonly callers: number }
   | {
       readonly kind: 'semaphore' | 'permits'
       readonly name: string
@@ -110,7 +106,6 @@ const PLANS: Readonly<Record<ObjectKind, Plans>> = {
       },
     ],
   },
-  red: { locks: [], objects: [{ kind: 'red', name: 'chaos:red', servers: 5, callers: 1 }] },
   semaphore: { locks: [], objects: [{ kind: 'semaphore', name: 'chaos:semaphore', total: 4, callers: 3 }] },
   permits: { locks: [], objects: [{ kind: 'permits', name: 'chaos:permits', total: 4, callers: 3 }] },
   latch: {
@@ -130,18 +125,11 @@ function ofLocks(kind: LockKind, name: string, writers: number): Plans {
   }
 }
 
-/** A RedLock brings servers of its own, beside a single one only. */
-export const knownOn = (kinds: readonly ObjectKind[], topology: string): ObjectKind[] =>
-  kinds.filter((kind) => kind !== 'red' || topology === 'standalone')
-
 /** What the workers of a run share. */
-export function plansOf(kinds: readonly ObjectKind[], topology: string): Plans {
-  const known = knownOn(kinds, topology)
-  return {
-    locks: known.flatMap((kind) => PLANS[kind].locks),
-    objects: known.flatMap((kind) => PLANS[kind].objects),
-  }
-}
+export const plansOf = (kinds: readonly ObjectKind[]): Plans => ({
+  locks: kinds.flatMap((kind) => PLANS[kind].locks),
+  objects: kinds.flatMap((kind) => PLANS[kind].objects),
+})
 
 /** A later generation of an object has a name of its own. */
 export const nameAt = (name: string, epoch: number): string => `${name}@${epoch}`

@@ -1,6 +1,5 @@
 import { Random } from '../../../kit/random'
 import { FAULTS, type FaultKind, SPECS, type TopologyName } from './catalogue'
-import type { ObjectKind } from './objects'
 
 /** One thing that will be broken, and when at the earliest. */
 export interface PlannedFault {
@@ -28,8 +27,6 @@ export interface ScheduleOptions {
   readonly java: boolean
   /** Only these are drawn; all that the topology knows where there are none. */
   readonly kinds: readonly FaultKind[]
-  /** What takes part. */
-  readonly objects: readonly ObjectKind[]
 }
 
 const QUIET_AT_FIRST = 2_000
@@ -40,8 +37,7 @@ export function schedule(options: ScheduleOptions): PlannedFault[] {
   const { seed, topology, lastsMs, nodeWorkers, locks, lockWatchdogTimeout, java } = options
   const random = new Random(seed * 31 + topology.length)
   const kinds = (Object.keys(FAULTS) as FaultKind[]).filter((kind) => {
-    const { on, object } = SPECS[kind]
-    if (object && !options.objects.includes(object)) return false
+    const { on } = SPECS[kind]
     const isAsked = options.kinds.length === 0 || options.kinds.includes(kind)
     return isAsked && (!on || on.includes(topology)) && (java || !kind.endsWith('-java'))
   })

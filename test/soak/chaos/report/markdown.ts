@@ -2,7 +2,6 @@ import type { JudgedBesides } from '../evidence/judge'
 import type { FaultTally, TalliedKind, Tally } from '../evidence/tally'
 import type { Violation } from '../evidence/violations'
 import type { TopologyName } from '../plan/catalogue'
-import { knownOn } from '../plan/objects'
 import type { RunResult } from '../run'
 import type { RunMachine } from '../world/topology'
 
@@ -47,7 +46,7 @@ export function figuresOf({ options, judge, injected, failed, tookMs, machine }:
     seed: options.seed,
     minutes: options.lastsMs / 60_000,
     mutant: options.mutant,
-    objects: knownOn(options.objects, options.topology),
+    objects: options.objects,
     judged: judge.judged,
     faults: injected,
     failedFaults: failed,

@@ -84,10 +84,7 @@ export class Caller {
   private async turn() {
     const way = this.random.between(1, 100)
     if (way <= 62) return await this.once(this.plan.lease, (lease) => this.lock.acquire(lease))
-    if (way <= 72)
-      return await this.once(this.plan.lease ?? this.plan.sometimes ?? 10_000, (lease) =>
-        this.lock.acquire(lease),
-      )
+    if (way <= 72) return await this.once(this.plan.lease ?? 10_000, (lease) => this.lock.acquire(lease))
     if (way <= 84) return await this.tried()
     if (way <= 92) return await this.aborted()
     await this.around.redisson.run(() => {

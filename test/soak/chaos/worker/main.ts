@@ -4,11 +4,9 @@ import { inspect } from 'node:util'
 import { Redisson } from '../../../../src/index'
 import type { WaitQueue } from '../../../../src/waiting/wait-queue'
 import { internalsOf } from '../../../kit/internals'
-import { JumpingClock } from '../../../kit/jumping-clock'
 import { leftIn } from '../../../kit/left-in'
 import { micros, type Side } from '../evidence/records'
 import { callersOfObjects } from '../workloads/callers-of'
-import { RedClients, redCallers } from '../workloads/red'
 import { Generation } from '../workloads/turns'
 import { Caller, type Surroundings } from './caller'
 import { EvidenceWriter } from './evidence-writer'
@@ -87,10 +85,9 @@ async function startedAgain<T>(create: () => Promise<T>): Promise<T> {
 
 async function main(): Promise<void> {
   const setup = JSON.parse(process.argv[2]!) as WorkerSetup
-  const clock = new JumpingClock()
   const { redis, lockWatchdogTimeout } = setup
   const evidence = new EvidenceWriter(setup.evidenceUrl, setup.worker)
-  const internals = { clock, ...mutated(setup.mutant, setup.worker) }
+  const internals = mutated(setup.mutant, setup.worker)
   const redisson = await startedAgain(() => Redisson.createWith({ redis, lockWatchdogTimeout }, internals))
   redisson.on('error', (error) => tell({ is: 'complaint', message: describe(error), at: micros() }))
   const failures: Record<string, number> = {}
@@ -111,20 +108,12 @@ async function main(): Promise<void> {
   const generation = new Generation(setup.epochs)
   const seed = setup.seed + hash(setup.worker)
   const callers = [...callersOf(setup, around), ...callersOfObjects(setup.objects, around, generation, seed)]
-  const red = setup.objects.find((plan) => plan.kind === 'red')
-  const redClients =
-    red && RedClients.connect(setup.redServers, red.name, lockWatchdogTimeout, internals, () => stopping)
-  const runRed = async () => {
-    const connected = await redClients
-    if (!connected?.isComplete) return
-    await Promise.all(redCallers(around, red!, connected, seed).map((caller) => caller.run()))
-  }
   let running: Promise<unknown> = Promise.resolve()
 
   process.on('message', (message: ToWorker) => {
     switch (message.do) {
       case 'start':
-        running = Promise.all([...callers.map((caller) => caller.run()), runRed()])
+        running = Promise.all(callers.map((caller) => caller.run()))
         // A bug of the worker itself; without its callers the run would prove nothing.
         running.catch((error) => {
           console.error(error)
@@ -134,9 +123,6 @@ async function main(): Promise<void> {
       case 'block':
         block(message.ms)
         tell({ is: 'unblocked', at: micros() })
-        break
-      case 'jump':
-        clock.jumped += message.ms
         break
       case 'join':
         void joinAtOnce(around, {
@@ -148,9 +134,8 @@ async function main(): Promise<void> {
         stopping = true
         generation.stop()
         void running.then(async () => {
-          const clients = [redisson, ...((await redClients)?.clients ?? [])].filter(Boolean)
-          await settled(clients)
-          tell({ is: 'stopped', report: { left: leftInAll(clients), failures, unexpected } })
+          await settled(redisson)
+          tell({ is: 'stopped', report: { left: leftIn(redisson), failures, unexpected } })
         })
         break
       case 'epoch':
@@ -161,7 +146,6 @@ async function main(): Promise<void> {
         break
       case 'shutdown':
         void redisson.shutdown().then(async () => {
-          for (const client of (await redClients)?.clients ?? []) await client?.shutdown()
           await evidence.close()
           process.off('disconnect', orphaned)
           process.disconnect()
@@ -185,20 +169,10 @@ function callersOf({ locks, seed, worker }: WorkerSetup, around: Surroundings): 
 const hash = (text: string): number => [...text].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7) % 1e6
 
 /** A subscription lingers for a second, and late copies are released for some more. */
-async function settled(clients: readonly Redisson[]): Promise<void> {
+async function settled(redisson: Redisson): Promise<void> {
   const deadline = Date.now() + 30_000
-  while (Object.keys(leftInAll(clients)).length > 0 && Date.now() < deadline)
+  while (Object.keys(leftIn(redisson)).length > 0 && Date.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 100))
-}
-
-function leftInAll(clients: readonly Redisson[]): Record<string, number> {
-  const left = clients.flatMap((client, at) =>
-    Object.entries(leftIn(client)).map(([what, size]) => [
-      at === 0 ? what : `${what} of RedLock ${at}`,
-      size,
-    ]),
-  )
-  return Object.fromEntries(left)
 }
 
 function block(ms: number): void {

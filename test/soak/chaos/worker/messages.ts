@@ -18,8 +18,6 @@ export interface WorkerSetup {
   readonly locks: readonly LockPlan[]
   readonly objects: readonly ObjectPlan[]
   readonly epochs: Epochs
-  /** The servers of the RedLock, through this worker's proxies. */
-  readonly redServers: readonly RedissonOptions['redis'][]
   readonly mutant?: MutantName | undefined
 }
 
@@ -29,8 +27,6 @@ export type ToWorker =
   | { readonly do: 'stop' }
   /** Keeps the event loop busy for so long. */
   | { readonly do: 'block'; readonly ms: number }
-  /** Sets the client's wall clock forward, or back. */
-  | { readonly do: 'jump'; readonly ms: number }
   /** So many ask for a lock at once, each for at most `waitTime` ms. */
   | { readonly do: 'join'; readonly lock: string; readonly count: number; readonly waitTime: number }
   /** From now on the next generation of objects is used; a caller that waits for one of the last gives up. */

@@ -1,11 +1,8 @@
 import { Redis } from 'ioredis'
-import { LockQuorumError } from '../../../../src/api/errors'
 import type { ClientInternals } from '../../../../src/client/client-internals'
 import { LeaseBook } from '../../../../src/leases/lease-book'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { FairKind } from '../../../../src/locks/fair-kind'
-import { RedLock } from '../../../../src/locks/red-lock'
-import { COLLECT } from '../../../../src/multi/members-lock'
 import { runIds } from '../../../../src/redis/connect/ioredis-internals'
 import { ClusterSubscriber } from '../../../../src/redis/listen/cluster-subscriber'
 import { SubscriberConnection } from '../../../../src/redis/listen/subscriber'
@@ -63,7 +60,6 @@ export function around(
 /** Objects broken on purpose, each in the way that the locks of others are. */
 export const OBJECT_MUTANTS = {
   'fair-never-leaves': 'a waiter of a fair lock that gives up stays in the queue',
-  'red-counts-reached': 'a RedLock takes a majority of the servers that it reaches for a quorum',
   'token-deletes-any': 'a token lock is released without comparing the token',
   'semaphore-forgets-requests': 'a semaphore releases once more when the reply was lost',
   'permit-unchecked': 'permits are added for a release though the permit was not in use',
@@ -76,7 +72,6 @@ export type ObjectMutant = keyof typeof OBJECT_MUTANTS
 
 export const OBJECT_OF: Readonly<Record<ObjectMutant, readonly ObjectKind[]>> = {
   'fair-never-leaves': ['fair'],
-  'red-counts-reached': ['red'],
   'token-deletes-any': ['token'],
   'semaphore-forgets-requests': ['semaphore'],
   'permit-unchecked': ['permits'],
@@ -91,9 +86,6 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
   switch (mutant) {
     case 'fair-never-leaves':
       overwrite(FairKind.prototype, { leave: () => ({ answer: Promise.resolve({ value: 0 }) }) })
-      return {}
-    case 'red-counts-reached':
-      countReached()
       return {}
     case 'token-deletes-any':
       return replacing('token-lock/release', "redis.call('get', KEYS[1]) ~= ARGV[1]", 'false')
@@ -131,31 +123,6 @@ function overwrite(target: object, members: object): void {
   for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
     if (!(name in target)) throw new Error(`the mutant finds no ${name} to change`)
     Object.defineProperty(target, name, { ...member, configurable: true })
-  }
-}
-
-/** By the servers that answered rather than by those there are. */
-function countReached(): void {
-  interface Insides {
-    group: { readonly needed: number }
-  }
-  const prototype = RedLock.prototype as unknown as {
-    [COLLECT](this: Insides, options: object): Promise<unknown>
-  }
-  const collect = prototype[COLLECT]
-  prototype[COLLECT] = async function (options) {
-    try {
-      return await collect.call(this, options)
-    } catch (error) {
-      if (!(error instanceof LockQuorumError)) throw error
-      const reached = error.members.filter(
-        ({ state }) => state !== 'unreachable' && state !== 'failed',
-      ).length
-      // By none, no caller is inside.
-      if (reached === 0) throw error
-      this.group = { ...this.group, needed: Math.floor(reached / 2) + 1 }
-      return await collect.call(this, options)
-    }
   }
 }
 

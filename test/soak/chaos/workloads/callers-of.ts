@@ -9,7 +9,7 @@ interface Runs {
   run(): Promise<void>
 }
 
-/** The callers of a worker of all that is no lock on one key; those of a RedLock begin when its servers are reached. */
+/** The callers of a worker of all that is no lock on one key. */
 export function callersOfObjects(
   objects: readonly ObjectPlan[],
   around: Surroundings,
@@ -23,8 +23,6 @@ function callersOf(plan: ObjectPlan, around: Surroundings, generation: Generatio
   const name = (i: number) => `${plan.name}/${i + 1}`
   const seedOf = (i: number) => seed + 7 * i
   switch (plan.kind) {
-    case 'red':
-      return []
     case 'multi':
       return plan.groups.map((group, i) => new MultiCaller(around, name(i), plan, group, seedOf(i)))
     case 'semaphore':

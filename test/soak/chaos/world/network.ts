@@ -1,7 +1,6 @@
 import {
   type Address,
   type CommandPredicate,
-  type RedisNode,
   sameAddress,
   startProxy,
   type TcpProxy,
@@ -14,24 +13,16 @@ export class Network {
     readonly route: Route,
     private readonly proxies: readonly TcpProxy[],
     private readonly distanceMs: number,
-    /** Those of the servers of a RedLock, in their order. */
-    readonly redProxies: readonly TcpProxy[],
   ) {
     this.delay(0)
   }
 
   /** The distance is how long everything takes on each way though nothing is broken. */
-  static async open(
-    topology: Topology,
-    login: Login,
-    distanceMs: number,
-    redServers: readonly RedisNode[] = [],
-  ): Promise<Network> {
+  static async open(topology: Topology, login: Login, distanceMs: number): Promise<Network> {
     const proxies = await Promise.all(topology.nodes.map((node) => startProxy(node)))
-    const red = await Promise.all(redServers.map((node) => startProxy(node)))
     const proxied = (address: Address) =>
       proxies[topology.nodes.findIndex((node) => sameAddress(node, address))]!
-    return new Network(topology.route(proxied, login), [...proxies, ...red], distanceMs, red)
+    return new Network(topology.route(proxied, login), proxies, distanceMs)
   }
 
   cut(): void {

@@ -43,7 +43,7 @@ export class ObjectWatch {
       // A latch that is open has no key.
       return { free: kind === 'latch' ? (value ?? 0) : value, out: [] }
     }
-    if (kind === 'multi' || kind === 'red' || this.isMoved(askedAt)) return
+    if (kind === 'multi' || this.isMoved(askedAt)) return
     const { free, out } = await read()
     if (free !== undefined) this.judge.seen({ name, askedAt, answeredAt: micros(), owners: out, value: free })
   }

@@ -3,14 +3,7 @@ import type { Cluster, Redis } from 'ioredis'
 import type { RedissonOptions } from '../../../../src/index'
 import type { RedissonSettings } from '../../../kit/java'
 import { REDISSON_VERSIONS } from '../../../kit/java/index'
-import {
-  type Address,
-  type RedisNode,
-  type Standalone,
-  startStandalone,
-  waitUntil,
-  withClient,
-} from '../../../kit/servers/index'
+import { type Address, type RedisNode, waitUntil, withClient } from '../../../kit/servers/index'
 import { info } from '../../../kit/servers/with-client'
 import type { TopologyName } from '../plan/catalogue'
 
@@ -81,11 +74,6 @@ export async function onEvery(nodes: readonly Address[], name: string, ...args: 
       ),
     ),
   )
-}
-
-/** Independent servers for a RedLock, none without one. */
-export async function startRedServers(count: number): Promise<Standalone[]> {
-  return await Promise.all(Array.from({ length: count }, () => startStandalone()))
 }
 
 /** What a run was made on. */

@@ -1,4 +1,3 @@
-import type { RedisNode } from '../../../kit/servers/index'
 import type { Judge } from '../evidence/judge'
 import { micros } from '../evidence/records'
 import { processOf } from '../evidence/sections'
@@ -21,7 +20,6 @@ export interface WorkforceOptions {
   readonly seed: number
   readonly mutant: MutantName | undefined
   readonly objects: readonly ObjectPlan[]
-  readonly redServers: readonly RedisNode[]
   epochs(): Epochs
 }
 
@@ -131,14 +129,13 @@ export class Workforce {
   }
 
   private async startNode(worker: string): Promise<NodeWorker> {
-    const { topology, evidenceUrl, locks, seed, mutant, judge, objects, redServers, epochs } = this.options
+    const { topology, evidenceUrl, locks, seed, mutant, judge, objects, epochs } = this.options
     // Whatever was taken from the one before it.
     await restoreRights(topology.nodes, worker)
-    const network = await Network.open(topology, loginOf(worker), distanceOf(worker), redServers)
+    const network = await Network.open(topology, loginOf(worker), distanceOf(worker))
     const setup: WorkerSetup = {
       ...{ worker, seed, evidenceUrl, locks, mutant, objects },
       epochs: epochs(),
-      redServers: network.redProxies.map(({ host, port }) => ({ host, port })),
       redis: network.route.node,
       lockWatchdogTimeout: topology.lockWatchdogTimeout,
     }

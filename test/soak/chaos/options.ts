@@ -30,7 +30,7 @@ export const USAGE = `usage: npm run chaos -- [--minutes M] [--seed S] [--topolo
        npm run chaos -- --table FILE... [--markdown FILE]
 
 Node and Java processes take the same locks while a schedule of faults breaks processes, connections and
-servers; then the evidence is asked whether two were ever inside, an update was lost, or a waiter slept on.
+servers; the judge of the simulator reads what they recorded: whether two were ever inside, or a waiter slept on.
 Ends with 0 when nothing was violated.
 
   --minutes M      how long, in all (3); shared out among the topologies

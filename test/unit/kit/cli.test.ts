@@ -49,7 +49,7 @@ describe('The options of the programs', () => {
     expect(parseChaos([])!.objects).to.deep.equal(['locks'])
     expect(parseChaos(['--objects', 'fair,latch'])!.objects).to.deep.equal(['fair', 'latch'])
     expect(parseChaos(['--objects', 'all'])!.objects)
-      .to.include.members(['fair', 'token', 'red', 'semaphore'])
+      .to.include.members(['fair', 'token', 'multi', 'semaphore'])
       .and.not.include('locks')
     expect(() => parseChaos(['--objects', 'queue'])).to.throw(TypeError, /--objects/)
   })

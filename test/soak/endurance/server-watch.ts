@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis'
 import { info } from '../../kit/servers/with-client'
-import type { Answers } from './client-process'
-import { KEPT, type RenewalsSeen, type ServerView } from './messages'
+import { type Answers, KEPT, type RenewalsSeen, type ServerView } from './messages'
 
 const STAYS = [KEPT, 'rlock_requests:', 'redisson_lock_token:']
 
@@ -66,20 +65,12 @@ export class ServerWatch {
 
   private async renewals(): Promise<RenewalsSeen> {
     const commands = await info(this.redis, 'commandstats')
-    const scripts = commands.get('cmdstat_evalsha')
-    // By which the renewal of a plain lock begins, of a read lock, or of a token lock.
-    const look =
-      commands.get('cmdstat_hexists') ?? commands.get('cmdstat_hget') ?? commands.get('cmdstat_get')
-    // Redis 7.0 and later.
-    const latency = (await info(this.redis, 'latencystats')).get('latency_percentiles_usec_evalsha')
     const ms = performance.now() - this.renewalsSince.at
     const cpu = ((await this.cpu()) - this.renewalsSince.cpu) / (ms / 1_000)
-    const p999 = field(latency, 'p99.9')
     return {
-      scripts: field(scripts, 'calls') ?? 0,
-      renewals: field(look, 'calls') ?? 0,
-      scriptTime: (field(scripts, 'usec_per_call') ?? 0) / 1_000,
-      scriptTimeP999: p999 === undefined ? undefined : p999 / 1_000,
+      scripts: callsOf(commands.get('cmdstat_evalsha')),
+      // By which the renewal of a lock begins.
+      renewals: callsOf(commands.get('cmdstat_hexists')),
       cpu,
       ...(await this.leases()),
     }
@@ -103,7 +94,5 @@ export class ServerWatch {
   }
 }
 
-function field(values: string | undefined, name: string): number | undefined {
-  const found = values?.split(',').find((value) => value.startsWith(`${name}=`))
-  return found === undefined ? undefined : Number(found.slice(name.length + 1))
-}
+/** `calls=5,usec=…` of the statistics of a command. */
+const callsOf = (statistics: string | undefined) => Number(/^calls=(\d+)/.exec(statistics ?? '')?.[1] ?? 0)

@@ -69,9 +69,8 @@ function waitersRows(result: WaitersResult, bounds: Bounds): Row[] {
 
 function heldRows(result: HeldResult, bounds: Bounds): Row[] {
   const { count, leases, lease, acquiring, renewing, catchingUp, releasing, server } = result
-  const keys = result.kind === 'read' ? 2 * count : count
   return [
-    row(`held (${result.kind})`, `${count}`),
+    row('held', `${count}`),
     ...stallRows('acquiring', acquiring, bounds),
     row('renewed', `${seconds(renewing.seconds)}, ${leases} leases of ${lease / 1_000} s`),
     ...renewingRows('while renewing', renewing, bounds),
@@ -80,7 +79,7 @@ function heldRows(result: HeldResult, bounds: Bounds): Row[] {
     must('lost', result.lost, 0),
     must('renewals that failed or were overdue', result.renewalsFailed, 0),
     must('still held at the end', result.stillHeld, count),
-    row('keys in Redis at the end', `${server.keys}`, `${keys}`, server.keys === keys),
+    must('keys in Redis at the end', server.keys, count),
     row(
       'least left of a lease at the end',
       `${server.leastLeft} ms`,
@@ -90,11 +89,6 @@ function heldRows(result: HeldResult, bounds: Bounds): Row[] {
     row(
       'renewals, scripts, locks in each',
       `${server.renewals}, ${server.scripts}, ${(server.renewals / server.scripts).toFixed(0)}`,
-    ),
-    row(
-      'time of such a script in the server',
-      `${server.scriptTime.toFixed(2)} ms` +
-        (server.scriptTimeP999 === undefined ? '' : `, p99.9 ${server.scriptTimeP999.toFixed(2)} ms`),
     ),
     row('processor of the server, share of one core', percent(server.cpu)),
     row('heap for a held lock', `${result.bytesAHold.toFixed(0)} bytes`),
@@ -142,9 +136,6 @@ function remainsRows(before: Footprint, after: Footprint, { heapGrowth }: Bounds
       `at most ${kilobytes(heapGrowth)} more`,
       grown <= heapGrowth,
     ),
-    row('of which by space', spaces(before, after)),
-    row('external memory before, after', `${kilobytes(before.external)}, ${kilobytes(after.external)}`),
-    row('resident memory before, after', `${kilobytes(before.rss)}, ${kilobytes(after.rss)}`),
     must('active handles', list(after.handles), list(before.handles)),
     must('listeners', after.listeners, before.listeners),
     must('left in the tables of the client', list(after.left), 'nothing'),
@@ -165,15 +156,6 @@ function delays({ delay }: Phase): string {
 
 function turnsOf({ turns }: Phase): string {
   return `p99.9 ${turns.p999.toFixed(1)}, max ${turns.max.toFixed(1)} ms`
-}
-
-function spaces(before: Footprint, after: Footprint): string {
-  const grown = Object.entries(after.spaces)
-    .map(([name, used]) => [name, used - (before.spaces[name] ?? 0)] as const)
-    .filter(([, bytes]) => Math.abs(bytes) >= 1_000)
-  return (
-    grown.map(([name, bytes]) => `${name} ${bytes < 0 ? '' : '+'}${kilobytes(bytes)}`).join(', ') || 'none'
-  )
 }
 
 const list = (counts: Readonly<Record<string, number>>) =>

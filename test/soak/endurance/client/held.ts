@@ -1,24 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LockHold, Redisson, RLock } from '../../../../src/index'
-import type { HeldKind, HeldOrder, HeldResult } from '../messages'
+import type { LockHold, Redisson } from '../../../../src/index'
+import type { HeldOrder, HeldResult } from '../messages'
 import { footprint, heapUsed, phase, spread } from './measuring'
 import { ask, reporting } from './parent'
 
 const AT_ONCE = 500
 const WARM_UP = 2_000
 
-const LOCK_OF: Record<HeldKind, (client: Redisson, name: string) => Pick<RLock, 'acquire'>> = {
-  lock: (client, name) => client.getLock(name),
-  read: (client, name) => client.getReadWriteLock(name).readLock(),
-  fair: (client, name) => client.getFairLock(name),
-  token: (client, name) => client.getTokenLock(name),
-}
-
 export async function held(
   open: (lockWatchdogTimeout: number) => Promise<Redisson>,
   order: HeldOrder,
 ): Promise<HeldResult> {
-  const { count, leases, lease, kind } = order
+  const { count, leases, lease } = order
   const redisson = await open(lease)
   let holds: LockHold[] = []
   let doing = 'warming up'
@@ -26,7 +19,7 @@ export async function held(
   redisson.on('lockLost', () => lost++)
   redisson.on('renewalFailed', () => renewalsFailed++)
   const takeBy = (client: Redisson) => async (index: number) => {
-    holds.push(await LOCK_OF[kind](client, `endurance:${index}`).acquire())
+    holds.push(await client.getLock(`endurance:${index}`).acquire())
   }
   const release = (index: number) => holds[index]!.unlock()
 
@@ -71,7 +64,6 @@ export async function held(
     count,
     leases,
     lease,
-    kind,
     before,
     after,
     acquiring,

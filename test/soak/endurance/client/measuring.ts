@@ -1,6 +1,5 @@
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getHeapSpaceStatistics } from 'node:v8'
 import type { Redisson } from '../../../../src/index'
 import { leftIn } from '../../../kit/left-in'
 import { listenersAround } from '../../../kit/listeners-around'
@@ -15,17 +14,11 @@ export async function footprint(redisson: Redisson): Promise<Footprint> {
   await sleep(UNTIL_QUIET)
   const server = await ask('view')
   collect()
-  const { heapUsed, external, rss } = process.memoryUsage()
-  const spaces = Object.fromEntries(
-    getHeapSpaceStatistics().map(({ space_name, space_used_size }) => [space_name, space_used_size]),
-  )
+  const { heapUsed } = process.memoryUsage()
   const handles: Record<string, number> = {}
   for (const kind of process.getActiveResourcesInfo()) handles[kind] = (handles[kind] ?? 0) + 1
   return {
     heapUsed,
-    spaces,
-    external,
-    rss,
     handles,
     listeners: listenersAround(redisson),
     left: leftIn(redisson),
@@ -69,7 +62,6 @@ export async function phase(work: () => Promise<unknown>): Promise<Phase> {
       p99: percentile(99),
       p999: percentile(99.9),
       max: delay.max / 1e6,
-      samples: delay.count,
     },
     turns: turns(),
   }

@@ -11,10 +11,17 @@ import {
 } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { findLauncher } from '../../../kit/servers/find-server'
-import { assertSeries, type NodeSubject, parseVersion, type ServerSubject, type Wheel } from '../subjects'
+import { findLauncher } from '../../kit/servers/find-server'
+import {
+  assertSeries,
+  parseVersion,
+  type RuntimeSubject,
+  type ServerSubject,
+  type Subject,
+  type Wheel,
+} from './subjects'
 
-const REPOSITORY = join(__dirname, '../../../..')
+const REPOSITORY = join(__dirname, '../../..')
 
 export const inRepository = (...path: string[]): string => join(REPOSITORY, ...path)
 
@@ -24,7 +31,7 @@ export const inCache = (...path: string[]): string => inRepository('.tmp', 'comp
 const FETCH_TIMEOUT_MS = 300_000
 
 /** What a command printed; rejects with all of it when the command fails. */
-export async function output(command: string, args: readonly string[], cwd?: string): Promise<string> {
+async function output(command: string, args: readonly string[], cwd?: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(command, [...args], {
       cwd,
@@ -39,7 +46,7 @@ export async function output(command: string, args: readonly string[], cwd?: str
 }
 
 /** The file of a package of npm that carries a program, such as node@24, bun or deno; installed once. */
-export async function npmBinary(specifier: string, file: string): Promise<string> {
+async function npmBinary(specifier: string, file: string): Promise<string> {
   const home = inCache('npm', specifier)
   if (!existsSync(home)) {
     const partial = `${home}.partial`
@@ -53,12 +60,27 @@ export async function npmBinary(specifier: string, file: string): Promise<string
   return join(home, 'node_modules', file)
 }
 
-/** The newest Node of a major version, and which it is. */
-export async function nodeBinary({ name }: NodeSubject): Promise<{ path: string; version: string }> {
+/** A program that was found. */
+export interface Found {
+  readonly path: string
+  readonly version: string
+  readonly from: string
+}
+
+/** The newest Node of a major version. */
+export async function nodeBinary({ name }: Subject): Promise<Found> {
   const path = await npmBinary(`node@${name}`, 'node/bin/node')
   const version = (await output(path, ['--version'])).trim().replace(/^v/, '')
   if (!version.startsWith(`${name}.`)) throw new Error(`Node ${name} is wanted, and the binary is ${version}`)
-  return { path, version }
+  return { path, version, from: `npm node@${name}` }
+}
+
+/** `1.4.5` of Bun, `deno 2.9.6 (stable, …)` of Deno. */
+export async function runtimeBinary({ name, file }: RuntimeSubject): Promise<Found> {
+  const path = await npmBinary(name, file)
+  const version = /\d+\.\d+\.\d+\S*/.exec(await output(path, ['--version']))?.[0]
+  if (!version) throw new Error(`${path} does not say its version`)
+  return { path, version, from: `npm ${name}` }
 }
 
 // The interpreter and the platforms are named, so that the wheel does not depend on the Python that pip runs on.
@@ -66,7 +88,7 @@ const PYTHON = '3.11'
 const GLIBC = ['2014', '_2_17', '_2_28', '_2_31']
 
 /** The folder with what the wheel holds; fetched once. */
-export async function unpackedWheel(wheel: Wheel): Promise<string> {
+async function unpackedWheel(wheel: Wheel): Promise<string> {
   const home = inCache('wheels', `${wheel.package}-${wheel.version}`)
   if (existsSync(home)) return home
   const partial = `${home}.partial`
@@ -88,7 +110,7 @@ export async function unpackedWheel(wheel: Wheel): Promise<string> {
 }
 
 /** The one file of a folder whose path ends so. */
-export function fileIn(home: string, ending: string): string {
+function fileIn(home: string, ending: string): string {
   const files = readdirSync(home, { recursive: true, encoding: 'utf8' })
   const found = files.filter((path) => path === ending || path.endsWith(`/${ending}`))
   if (found.length !== 1) throw new Error(`${home} has ${found.length} files ${ending}`)
@@ -96,19 +118,12 @@ export function fileIn(home: string, ending: string): string {
 }
 
 /** Zip archives of Python carry no rights that its module restores. */
-export function makeExecutable(path: string): string {
+function makeExecutable(path: string): string {
   chmodSync(path, 0o755)
   return path
 }
 
-export interface ServerBinary {
-  readonly path: string
-  readonly program: string
-  readonly version: string
-  readonly from: string
-}
-
-export async function serverBinary(subject: ServerSubject): Promise<ServerBinary> {
+export async function serverBinary(subject: ServerSubject): Promise<Found> {
   const { wheel } = subject
   if (!wheel) {
     const server = await systemServer()
@@ -122,7 +137,7 @@ export async function serverBinary(subject: ServerSubject): Promise<ServerBinary
 }
 
 /** The server that `npm test` takes. */
-export async function systemServer(): Promise<ServerBinary> {
+export async function systemServer(): Promise<Found & { readonly program: string }> {
   const launcher = await findLauncher()
   if (launcher.kind !== 'binary') throw new Error('No redis-server on the PATH')
   return { path: launcher.path, ...(await versionOf(launcher.path)), from: 'the system' }

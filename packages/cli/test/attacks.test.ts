@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
-import { rlock, start } from './cli'
+import { answerInspectors, rlock, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 /** Everything that a terminal acts on, but the end of a line. */
@@ -51,6 +51,7 @@ describe('The command rlock and data that attacks it', function () {
       expect(out).to.not.match(ACTS)
       expect(err).to.not.match(ACTS)
     }
+    expect(outputs[0]!.out).to.contain('\\u{1b}]0;title\\u{7}\\u{1b}[2J')
     const listed = outputs[1]!.json.map(({ name }) => name)
     expect(listed).to.include.members(EVIL.slice(0, 4))
     const longest = Math.max(...outputs[0]!.out.split('\n').map(({ length }) => length))
@@ -70,8 +71,7 @@ describe('The command rlock and data that attacks it', function () {
         await redis.publish(channel, text)
     await redis.hset(name, `${JAVA}:1`, 1)
     await waitUntil('it reads on', () => watching.out.includes(name))
-    watching.child.kill('SIGINT')
-    const { out, err, code } = await watching.ended
+    const { out, err, code } = await watching.interrupt()
     expect(out + err).to.not.match(ACTS)
     expect(code).to.equal(0)
   })
@@ -79,7 +79,6 @@ describe('The command rlock and data that attacks it', function () {
   it('A process that floods the channel with answers costs the tool two seconds, and no truth', async () => {
     const client = await createRedisson({ redis: server.url, label: 'honest' })
     const hold = await client.getLock(uniqueName()).acquire()
-    const [liar, voice] = [await openRedis(server.url), await openRedis(server.url)]
     const lie = (at: number) =>
       JSON.stringify({
         v: 1,
@@ -94,15 +93,9 @@ describe('The command rlock and data that attacks it', function () {
         cut: false,
       })
     let flooding = true
-    liar.on('message', async (_, request: string) => {
-      const { id } = JSON.parse(request)
-      for (let at = 0; flooding; at += 500) {
-        const flood = voice.pipeline()
-        for (let each = at; each < at + 500; each++) flood.publish(`rlock:inspect:${id}`, lie(each))
-        await flood.exec()
-      }
+    await answerInspectors(server.url, function* () {
+      for (let at = 0; flooding; at += 500) yield Array.from({ length: 500 }, (_, each) => lie(at + each))
     })
-    await liar.subscribe('rlock:inspect')
     try {
       const began = performance.now()
       const { json, out } = await run('ls', '--json')
@@ -136,15 +129,8 @@ describe('The command rlock and data that attacks it', function () {
       ...{ v: 1, client: JAVA, label: 'p', host: 'h', pid: 1, cut: false, waits: [] },
       holds: [{ key: long, name: 'n', kind: 'lock', owner: `${JAVA}:1`, heldFor: 1 }],
     })
-    const [liar, voice] = [await openRedis(server.url), await openRedis(server.url)]
     let said: string[] = []
-    liar.on('message', async (_, request: string) => {
-      const { id } = JSON.parse(request)
-      const flood = voice.pipeline()
-      for (const text of [...said, longOne]) flood.publish(`rlock:inspect:${id}`, text)
-      await flood.exec()
-    })
-    await liar.subscribe('rlock:inspect')
+    await answerInspectors(server.url, () => [[...said, longOne]])
     const shape = [(at: number) => `c:${at + 1}`, () => 'c:0']
     for (const waitsFor of shape) {
       said = answers(waitsFor)

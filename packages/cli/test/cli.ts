@@ -4,7 +4,9 @@ import { cpSync, existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { openRedis } from '../../../test/kit/clients'
 import { closedAfterEach } from '../../../test/kit/closing'
+import { waitUntil } from '../../../test/kit/servers/index'
 import { endWithThisProcess, removeWithThisProcess } from '../../../test/kit/servers/left-behind'
 
 const SOURCES = join(__dirname, '../src')
@@ -71,6 +73,12 @@ export class Run {
       }),
     )
   }
+
+  /** Ends it as Ctrl-C does. */
+  async interrupt(): Promise<Ended> {
+    this.child.kill('SIGINT')
+    return await this.ended
+  }
 }
 
 const running = new Set<Run>()
@@ -112,6 +120,66 @@ function kept(run: Run): Run {
 /** Runs the tool with these arguments until it ends. */
 export async function rlock(args: readonly string[], env?: Record<string, string>): Promise<Ended> {
   return await (await start(args, env)).ended
+}
+
+export interface Served {
+  readonly url: URL
+  readonly token: string
+  readonly run: Run
+}
+
+/** Starts `rlock page` for the server, with these further arguments. */
+export async function servePageOf(redis: string, ...args: string[]): Promise<Served> {
+  const run = await start(['page', '--redis', redis, '--no-open', '--json', ...args])
+  await waitUntil('it has printed its address', () => run.out.includes('\n'))
+  const url = new URL(JSON.parse(run.out).address)
+  return { url, token: url.hash.slice(1), run }
+}
+
+/** Starts `rlock watch`, and waits until it watches. */
+export async function startWatching(args: readonly string[], env?: Record<string, string>): Promise<Run> {
+  const run = await start(['watch', '--json', ...args], env)
+  await waitUntil('it watches', () => run.out.includes('"watching"'))
+  return run
+}
+
+interface Seen {
+  readonly event: string
+  readonly name: string
+  readonly owner: string
+  readonly from: string | null
+}
+
+/** What `rlock watch` says of itself. */
+export const watchedBy = (run: Run) =>
+  JSON.parse(run.out.split('\n')[0]!) as { sources: string[]; unseen: string[] }
+
+/** The events that `rlock watch` has shown, of one name or of all. */
+export const seenBy = (run: Run, name?: string) =>
+  run.out
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => JSON.parse(line) as Seen)
+    .filter((each) => name === undefined || each.name === name)
+
+export const untilSeen = (run: Run, event: string, name: string) =>
+  waitUntil(`${event} is seen`, () => seenBy(run, name).some((each) => each.event === event), 20_000)
+
+/** A process that answers inspectors with what it likes, in batches. */
+export async function answerInspectors(
+  redis: string,
+  answers: () => Iterable<readonly string[]>,
+): Promise<void> {
+  const [listener, voice] = [await openRedis(redis), await openRedis(redis)]
+  listener.on('message', async (_, request: string) => {
+    const { id } = JSON.parse(request)
+    for (const batch of answers()) {
+      const all = voice.pipeline()
+      for (const text of batch) all.publish(`rlock:inspect:${id}`, text)
+      await all.exec()
+    }
+  })
+  await listener.subscribe('rlock:inspect')
 }
 
 /** Called after each test; before that, where a suite ends what they use. */

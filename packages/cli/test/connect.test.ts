@@ -10,14 +10,13 @@ import {
   sharedSentinel,
   skipInContainers,
   startStandalone,
-  waitUntil,
 } from '../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../test/kit/servers/left-behind'
 import { TlsProxy } from '../../../test/kit/tls-proxy'
 import { Connection } from '../src/connection'
 import { UsageError } from '../src/exit'
 import { redissonOptions } from '../src/target'
-import { rlock, start } from './cli'
+import { rlock, startWatching } from './cli'
 
 const PASSWORD = 'hush/hush:1'
 
@@ -54,10 +53,8 @@ describe('The command rlock and ways to connect', function () {
     expect(shown.object.holders[0].owner, 'show').to.equal(hold.owner)
     const doctor = await run('doctor')
     expect([0, 1], doctor.err).to.include(doctor.code)
-    const watching = await start(['watch', name, ...to, '--json'], env)
-    await waitUntil('it watches', () => watching.out.includes('"watching"'))
-    watching.child.kill('SIGINT')
-    expect((await watching.ended).code, 'watch').to.equal(0)
+    const watching = await startWatching([name, ...to], env)
+    expect((await watching.interrupt()).code, 'watch').to.equal(0)
     const freed = await run('unlock', name, '--yes')
     expect(freed.json[0]?.result, freed.err).to.equal('freed')
     const ran = await rlock(['exec', name, ...to, '--wait', '30s', '--', 'echo', 'ran'], env)

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { createRedisson, openRedis, rejection } from '../../../test/kit/clients'
 import { startClusterProxy } from '../../../test/kit/cluster-proxy'
 import {
+  type Address,
   freshSentinel,
   freshServer,
   ownServer,
@@ -12,7 +15,6 @@ import {
   waitUntil,
   withClient,
 } from '../../../test/kit/servers/index'
-import { startAlteringProxy } from './altering-proxy'
 import { rlock } from './cli'
 
 const HEALTHY = ['appendonly yes']
@@ -134,3 +136,30 @@ describe('rlock doctor and servers that are not as they should be', function () 
     for (const hold of holds) await hold.unlock()
   })
 })
+
+/** A proxy before a real server that alters what the server answers. The altered text must have the same length. */
+async function startAlteringProxy({ host, port }: Address, alter: (answer: string) => string) {
+  const sockets = new Set<Socket>()
+  const proxy = createServer((client) => {
+    const server = connect(port, host)
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(one)
+      one.on('error', () => {})
+      one.on('close', () => other.destroy())
+    }
+    client.on('data', (chunk) => server.write(chunk))
+    server.on('data', (chunk) => client.write(alter(chunk.toString('latin1')), 'latin1'))
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    stop() {
+      proxy.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}

@@ -109,8 +109,7 @@ describe('rlock exec', function () {
       ['sh', '-c', 'trap "exit 7" INT; echo started; while :; do sleep 0.05; done'],
     )
     await waitUntil('the command runs', () => run.out !== '')
-    run.child.kill('SIGINT')
-    expect((await run.ended).code).to.equal(7)
+    expect((await run.interrupt()).code).to.equal(7)
     expect(await (await openRedis(url)).exists(name)).to.equal(0)
   })
 
@@ -134,15 +133,6 @@ describe('rlock exec', function () {
     expect((await run.ended).code).to.equal(128 + 15)
     await hold.unlock()
     expect(await redis.exists(hold.lockName)).to.equal(0)
-  })
-
-  it('rlock exec that is killed takes its command along, and its lock ends with the lease', async () => {
-    const run = await begin(name, ['--grace', '100ms'], STUBBORN)
-    await waitUntil('the command runs', () => run.out !== '')
-    const pid = Number(/\d+/.exec(run.out)![0])
-    run.child.kill('SIGKILL')
-    await waitUntil('the command is gone', () => !isAlive(pid))
-    expect(await (await openRedis(url)).pttl(name)).to.be.within(1, 30_000)
   })
 
   it('rlock exec that is killed before its guard knows the command never runs the command', async () => {
@@ -268,12 +258,13 @@ describe('rlock exec', function () {
     expect((await lost.ended).code).to.equal(76)
   })
 
-  it('rlock exec that is killed takes the processes of its command along', async () => {
-    const run = await begin(uniqueName(), ['--grace', '100ms'], nested('trap "" TERM; '))
+  it('rlock exec that is killed takes all processes of its command along, and its lease ends', async () => {
+    const run = await begin(name, ['--grace', '100ms'], nested('trap "" TERM; '))
     await waitUntil('the child of the command runs', () => run.out.includes('child'))
     const pid = Number(/child (\d+)/.exec(run.out)![1])
     run.child.kill('SIGKILL')
     await waitUntil('the child of the command is gone', () => !isAlive(pid))
+    expect(await (await openRedis(url)).pttl(name)).to.be.within(1, 30_000)
   })
 
   it('rlock exec that is interrupted on a terminal ends with its command, and leaves no lock', async function () {
@@ -292,17 +283,6 @@ describe('rlock exec', function () {
     terminal.child.stdin!.write('\u0003')
     expect((await terminal.ended).code).to.equal(9)
     expect(await (await openRedis(url)).exists(name)).to.equal(0)
-  })
-
-  it('rlock exec sends SIGTERM when its lock is freed by force, and ends with 76', async () => {
-    const path = file()
-    // The next renewal finds that it is gone: after 10 s at the latest.
-    const run = await begin(name, [], [...PATIENT, path])
-    await waitUntil('the command runs', () => run.out !== '')
-    const freed = await rlock(['unlock', name, '--redis', url, '--yes', '--json'])
-    expect(freed.json[0]?.result, freed.err).to.equal('freed')
-    expect((await run.ended).code).to.equal(76)
-    expect(readFileSync(path, 'utf8')).to.equal('term\n')
   })
 
   it('rlock exec passes a megabyte through a pipe that is read slowly', async () => {

@@ -4,7 +4,7 @@ import { createRedisson } from '../../../test/kit/clients'
 import { examples } from '../../../test/kit/docs/pages'
 import { redis, redisAndName } from '../../../test/kit/each-test'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
-import { rlock, start } from './cli'
+import { rlock, start, startWatching, untilSeen, watchedBy } from './cli'
 
 const [, , , TO_LOOK, TO_FREE] = examples('acl').map(({ code }) => code.split(/\s+/)) as string[][]
 
@@ -85,30 +85,23 @@ describe('rlock and the user for operators of docs/operations/security.md', func
   it('rlock watch and rlock page work with the rights to look, and say what they cannot see', async () => {
     const client = await createRedisson({ redis: server.url })
     const before = await client.getLock('lock:before').acquire()
-    const connect = ['--json', '--redis', server.url, '--user', 'operator']
-    const watching = await start(['watch', ...connect], { REDISCLI_AUTH: 'pw' })
-    await waitUntil('it watches', () => watching.out.includes('"watching"'))
-    expect(JSON.parse(watching.out.split('\n')[0]!).unseen.join())
-      .to.contain('PSUBSCRIBE')
-      .and.to.contain('acquisitions')
-    const sees = (event: string, name: string) =>
-      waitUntil(`${event} is seen`, () => watching.out.includes(`"event":"${event}","name":"${name}"`))
+    const connect = ['--redis', server.url, '--user', 'operator']
+    const watching = await startWatching(connect, { REDISCLI_AUTH: 'pw' })
+    expect(watchedBy(watching).unseen.join()).to.contain('PSUBSCRIBE').and.to.contain('acquisitions')
     await before.unlock()
-    await sees('gone', 'lock:before')
+    await untilSeen(watching, 'gone', 'lock:before')
     const later = await client.getLock('lock:later').acquire()
-    await sees('acquired', 'lock:later')
-    watching.child.kill('SIGINT')
-    expect((await watching.ended).code, watching.err).to.equal(0)
+    await untilSeen(watching, 'acquired', 'lock:later')
+    expect((await watching.interrupt()).code, watching.err).to.equal(0)
 
-    const page = await start(['page', '--no-open', ...connect], { REDISCLI_AUTH: 'pw' })
+    const page = await start(['page', '--no-open', '--json', ...connect], { REDISCLI_AUTH: 'pw' })
     await waitUntil('it has printed its address', () => page.out.includes('\n'))
     const { origin, hash } = new URL(JSON.parse(page.out).address)
     const headers = { authorization: `Bearer ${hash.slice(1)}` }
     const { body } = await fetch(`${origin}/events`, { headers })
     const { value } = await body!.getReader().read()
     expect(Buffer.from(value!).toString()).to.contain('lock:later').and.to.not.contain('"error"')
-    page.child.kill('SIGINT')
-    expect((await page.ended).code).to.equal(0)
+    expect((await page.interrupt()).code).to.equal(0)
     await later.unlock()
   })
 })

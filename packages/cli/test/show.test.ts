@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { createRedisson, uniqueName } from '../../../test/kit/clients'
 import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { Program } from '../../../test/kit/program'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
-import { rlock } from './cli'
+import { answerInspectors, rlock } from './cli'
 
 describe('rlock show', function () {
   this.timeout(60_000)
@@ -120,25 +120,12 @@ describe('rlock show', function () {
   it('rlock show ignores a process with a foreign client id or a hold Redis does not have', async () => {
     const client = await createRedisson({ redis: server.url, label: 'honest' })
     const hold = await client.getLock(uniqueName()).acquire()
-    const [liar, voice] = [await openRedis(server.url), await openRedis(server.url)]
-    liar.on('message', (_, request: string) => {
-      const { id } = JSON.parse(request)
-      const owner = `${client.getId()}:${hold.threadId}`
-      const holds = [{ key: hold.lockName, name: hold.lockName, kind: 'lock', owner, heldFor: 1e12 }]
-      const lie = {
-        v: 1,
-        client: client.getId(),
-        label: 'liar\u001b[2J',
-        host: 'h',
-        pid: 1,
-        holds,
-        waits: [],
-        cut: false,
-      }
-      for (const text of [JSON.stringify(lie), 'x'.repeat(100_000), '{"v":1}', '[]', 'null'])
-        voice.publish(`rlock:inspect:${id}`, text)
+    const owner = `${client.getId()}:${hold.threadId}`
+    const lie = JSON.stringify({
+      ...{ v: 1, client: client.getId(), label: 'liar\u001b[2J', host: 'h', pid: 1, waits: [], cut: false },
+      holds: [{ key: hold.lockName, name: hold.lockName, kind: 'lock', owner, heldFor: 1e12 }],
     })
-    await liar.subscribe('rlock:inspect')
+    await answerInspectors(server.url, () => [[lie, 'x'.repeat(100_000), '{"v":1}', '[]', 'null']])
     const { json, err } = await show(hold.lockName)
     expect(json[0].object.holders[0]).to.include({ owner: hold.owner, label: null, heldFor: null })
     expect(err).to.contain('two different answers')

@@ -10,14 +10,7 @@ import {
   waitUntil,
   withClient,
 } from '../../../test/kit/servers/index'
-import { type Run, start } from './cli'
-
-interface Seen {
-  readonly event: string
-  readonly name: string
-  readonly owner: string
-  readonly from: string | null
-}
+import { type Run, seenBy, startWatching, untilSeen, watchedBy } from './cli'
 
 describe('rlock watch in a cluster that publishes sharded', function () {
   this.timeout(60_000)
@@ -32,24 +25,8 @@ describe('rlock watch in a cluster that publishes sharded', function () {
   after(() => cluster?.stop())
 
   const create = () => createRedisson({ redis: { nodes: urls } })
-  const watch = async (...args: string[]) => {
-    const run = await start(['watch', '--redis', urls[0]!, '--cluster', '--json', ...args])
-    await waitUntil('it watches', () => run.out.includes('"watching"'))
-    return run
-  }
-  const first = (run: Run) => JSON.parse(run.out.split('\n')[0]!) as { sources: string[]; unseen: string[] }
-  const seen = (run: Run, name: string) =>
-    run.out
-      .split('\n')
-      .slice(1, -1)
-      .map((line) => JSON.parse(line) as Seen)
-      .filter((each) => each.name === name)
-  const untilSeen = (run: Run, event: string, name: string) =>
-    waitUntil(`${event} is seen`, () => seen(run, name).some((each) => each.event === event), 20_000)
-  const stop = async (run: Run) => {
-    run.child.kill('SIGINT')
-    expect((await run.ended).code).to.equal(0)
-  }
+  const watch = (...args: string[]) => startWatching(['--redis', urls[0]!, '--cluster', ...args])
+  const stop = async (run: Run) => expect((await run.interrupt()).code).to.equal(0)
   /** Sends a command to the primary of the name. */
   const atPrimary = async (name: string, ...[command, ...args]: string[]) =>
     withClient(await cluster.ownerOf(calculateSlot(name)), (redis) => redis.call(command!, ...args))
@@ -66,8 +43,8 @@ describe('rlock watch in a cluster that publishes sharded', function () {
       [client.getLock(uniqueName()), read, client.getFairLock(uniqueName())].map((lock) => lock.acquire()),
     )
     const run = await watch('test*')
-    expect(first(run).sources).to.deep.equal(['messages of releases'])
-    expect(first(run).unseen.join()).to.contain('sharded')
+    expect(watchedBy(run).sources).to.deep.equal(['messages of releases'])
+    expect(watchedBy(run).unseen.join()).to.contain('sharded')
     for (const hold of holds) {
       const ofKind = hold.lockName === read.getName() ? 'redisson_rwlock' : 'redisson_lock__channel'
       await untilListens(hold.lockName, 1, ofKind)
@@ -95,7 +72,7 @@ describe('rlock watch in a cluster that publishes sharded', function () {
     const hold = await client.getLock(name).acquire()
     await hold.unlock()
     await stop(run)
-    expect(first(run).unseen.join()).to.not.contain('sharded')
+    expect(watchedBy(run).unseen.join()).to.not.contain('sharded')
   })
 
   it('rlock watch tells a release from a lost hold, and shows fair locks that are handed on', async () => {
@@ -107,7 +84,7 @@ describe('rlock watch in a cluster that publishes sharded', function () {
     await hold.unlock()
     await untilSeen(run, 'released', name)
     const lost = await one.getLock(name).acquire()
-    await waitUntil('it is seen', () => seen(run, name).length === 3)
+    await waitUntil('it is seen', () => seenBy(run, name).length === 3)
     // Longer than it takes to listen.
     await sleep(1_500)
     await atPrimary(name, 'DEL', name)
@@ -120,10 +97,10 @@ describe('rlock watch in a cluster that publishes sharded', function () {
     await waitUntil('it waits', () => other.stats().waiting === 1)
     await before.unlock()
     const next = await waiting
-    await waitUntil('the next is seen', () => seen(run, fair).some(({ owner }) => owner === next.owner))
+    await waitUntil('the next is seen', () => seenBy(run, fair).some(({ owner }) => owner === next.owner))
     await next.unlock()
-    await waitUntil('its end is seen', () => seen(run, fair).at(-1)!.event === 'released')
-    expect(seen(run, fair).map(({ event }) => event)).to.not.include('lost')
+    await waitUntil('its end is seen', () => seenBy(run, fair).at(-1)!.event === 'released')
+    expect(seenBy(run, fair).map(({ event }) => event)).to.not.include('lost')
     await stop(run)
   })
 
@@ -156,29 +133,18 @@ describeWithJava('rlock watch and Java in a cluster that publishes sharded', fun
     const java = await startJavaPeer({ redis: { mode: 'cluster', addresses } })
     try {
       const [name, fair] = [uniqueName(), uniqueName()]
-      const run = await start([
-        'watch',
-        '--redis',
-        addresses[0]!,
-        '--cluster',
-        '--json',
-        '--enable-notifications',
-      ])
-      await waitUntil('it watches', () => run.out.includes('"watching"'))
-      const sees = (event: string, of: string) =>
-        waitUntil(`${event} is seen`, () => run.out.includes(`"event":"${event}","name":"${of}"`))
+      const run = await startWatching(['--redis', addresses[0]!, '--cluster', '--enable-notifications'])
       await java.thread('a').lock(name)
       await java.thread('a').lock(fair, { type: 'fair' })
-      await sees('acquired', name)
-      await sees('acquired', fair)
+      await untilSeen(run, 'acquired', name)
+      await untilSeen(run, 'acquired', fair)
       // Longer than it takes until a release would surely be heard.
       await sleep(1_500)
       await java.thread('a').unlock(name)
-      await sees('released', name)
+      await untilSeen(run, 'released', name)
       await java.thread('a').unlock(fair, { type: 'fair' })
-      await sees('gone', fair)
-      run.child.kill('SIGINT')
-      await run.ended
+      await untilSeen(run, 'gone', fair)
+      await run.interrupt()
     } finally {
       await java.kill()
       await cluster.stop()

@@ -4,7 +4,7 @@ import { name, redis, redisAndName } from '../../../test/kit/each-test'
 import { Program } from '../../../test/kit/program'
 import { ownServer, waitUntil } from '../../../test/kit/servers/index'
 import { parseSubkeys } from '../src/notifications'
-import { type Run, start } from './cli'
+import { type Run, seenBy, startWatching, untilSeen, watchedBy } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 const RLOCK = '0b6d2a3e-1111-8222-8333-944444444444'
@@ -15,18 +15,7 @@ describe('rlock watch', function () {
 
   redisAndName('test', { server })
 
-  const watch = async (...args: string[]) => {
-    const run = await start(['watch', '--redis', server.url, '--json', ...args])
-    await waitUntil('it watches', () => run.out.includes('"watching"'))
-    return run
-  }
-  const seen = (run: Run) =>
-    run.out
-      .split('\n')
-      .slice(1, -1)
-      .map((line) => JSON.parse(line) as { event: string; name: string; owner: string; from: string | null })
-  const untilSeen = (run: Run, event: string, name: string) =>
-    waitUntil(`${event} is seen`, () => seen(run).some((each) => each.event === event && each.name === name))
+  const watch = (...args: string[]) => startWatching(['--redis', server.url, ...args])
   const flags = async () => ((await redis.config('GET', 'notify-keyspace-events')) as string[])[1]
 
   it('rlock watch --enable-notifications shows what Java does, and puts the setting back', async () => {
@@ -43,9 +32,8 @@ describe('rlock watch', function () {
     await redis.hincrby(name, `${JAVA}:2`, 1)
     await redis.pexpire(name, 50)
     await untilSeen(run, 'expired', name)
-    expect(seen(run).find(({ event }) => event === 'acquired')!.owner).to.equal(`${JAVA}:1`)
-    run.child.kill('SIGINT')
-    expect((await run.ended).code).to.equal(0)
+    expect(seenBy(run).find(({ event }) => event === 'acquired')!.owner).to.equal(`${JAVA}:1`)
+    expect((await run.interrupt()).code).to.equal(0)
     expect(await flags()).to.equal(before)
   })
 
@@ -54,7 +42,7 @@ describe('rlock watch', function () {
     const client = await createRedisson({ redis: server.url })
     const hold = await client.getLock(uniqueName()).acquire()
     const run = await watch()
-    const [{ sources, unseen }] = [JSON.parse(run.out.split('\n')[0]!)]
+    const { sources, unseen } = watchedBy(run)
     expect(sources).to.deep.equal(['messages of releases'])
     expect(unseen.join()).to.contain('acquisitions')
     await hold.unlock()
@@ -68,11 +56,10 @@ describe('rlock watch', function () {
     await untilSeen(run, 'acquired', 'handed:1')
     await redis.multi().hdel('handed:1', `${JAVA}:1`).hset('handed:1', `${JAVA}:2`, 1).exec()
     await untilSeen(run, 'handed on', 'handed:1')
-    const change = seen(run).find(({ event }) => event === 'handed on')!
+    const change = seenBy(run).find(({ event }) => event === 'handed on')!
     expect([change.owner, change.from]).to.deep.equal([`${JAVA}:2`, `${JAVA}:1`])
-    expect(seen(run).some(({ name }) => name === 'other')).to.equal(false)
-    run.child.kill('SIGINT')
-    await run.ended
+    expect(seenBy(run).some(({ name }) => name === 'other')).to.equal(false)
+    await run.interrupt()
   })
 
   it('rlock watch shows a hold as lost whose key is deleted without a release, also by FLUSHALL', async () => {
@@ -86,8 +73,7 @@ describe('rlock watch', function () {
     await untilSeen(run, 'lost', one)
     await redis.flushall()
     await untilSeen(run, 'gone', other)
-    run.child.kill('SIGINT')
-    await run.ended
+    await run.interrupt()
   })
 
   it('rlock watch shows a reader that leaves other readers as released, and not as lost', async () => {
@@ -98,19 +84,18 @@ describe('rlock watch', function () {
     const run = await watch('--enable-notifications')
     const first = await one.getReadWriteLock(name).readLock().acquire()
     const second = await other.getReadWriteLock(name).readLock().acquire()
-    await waitUntil('both are seen', () => seen(run).length === 2)
+    await waitUntil('both are seen', () => seenBy(run).length === 2)
     await first.unlock()
-    await waitUntil('its end is seen', () => seen(run).length === 3)
+    await waitUntil('its end is seen', () => seenBy(run).length === 3)
     await second.unlock()
-    await waitUntil('all is seen', () => seen(run).length === 4)
-    expect(seen(run).map(({ event }) => event)).to.deep.equal([
+    await waitUntil('all is seen', () => seenBy(run).length === 4)
+    expect(seenBy(run).map(({ event }) => event)).to.deep.equal([
       'acquired',
       'acquired',
       'released',
       'released',
     ])
-    run.child.kill('SIGINT')
-    await run.ended
+    await run.interrupt()
   })
 
   it('rlock watch calls no lock of Java lost that went silently: it may have been fair', async () => {
@@ -119,8 +104,7 @@ describe('rlock watch', function () {
     await untilSeen(run, 'acquired', name)
     await redis.del(name)
     await untilSeen(run, 'gone', name)
-    run.child.kill('SIGINT')
-    await run.ended
+    await run.interrupt()
   })
 
   it('rlock watch shows the lock of a killed process as expired, notifications or not', async () => {
@@ -134,8 +118,7 @@ describe('rlock watch', function () {
       // The rest of its lease, shortened.
       await redis.pexpire(name, 1_500)
       await untilSeen(run, 'expired', name)
-      run.child.kill('SIGINT')
-      await run.ended
+      await run.interrupt()
     }
   })
 
@@ -147,12 +130,11 @@ describe('rlock watch', function () {
     await redis.publish('__subkeyevent@0__:hincrby', text)
     await untilSeen(run, 'acquired', name)
     await untilSeen(run, 'released', name)
-    expect(seen(run).map((each) => [each.event, each.owner])).to.deep.equal([
+    expect(seenBy(run).map((each) => [each.event, each.owner])).to.deep.equal([
       ['acquired', owner],
       ['released', owner],
     ])
-    run.child.kill('SIGINT')
-    await run.ended
+    await run.interrupt()
   })
 
   it('rlock watch reads messages about fields, and nothing else for one', () => {
@@ -175,10 +157,7 @@ describe('rlock watch', function () {
   it('Several rlock watch --enable-notifications: the last to end puts the setting back', async () => {
     await redis.config('SET', 'notify-keyspace-events', 'Kx')
     const before = await flags()
-    const end = async (run: Run) => {
-      run.child.kill('SIGINT')
-      expect((await run.ended).code, run.err).to.equal(0)
-    }
+    const end = async (run: Run) => expect((await run.interrupt()).code, run.err).to.equal(0)
     for (const order of [
       [0, 1, 2],
       [2, 1, 0],
@@ -216,7 +195,7 @@ describe('rlock watch', function () {
     )
     await redis.config('SET', 'notify-keyspace-events', '')
     const run = await watch('--enable-notifications')
-    const [{ sources }] = [JSON.parse(run.out.split('\n')[0]!)]
+    const { sources } = watchedBy(run)
     expect(sources).to.include('keyspace notifications')
     expect(sources.includes('subkey notifications')).to.equal(hasFields)
     run.child.kill('SIGTERM')

@@ -202,4 +202,17 @@ export class Tab {
     const { data } = await this.send('Page.captureScreenshot', { format: 'png' })
     return Buffer.from(data, 'base64')
   }
+
+  /** From now on the browser counts what the page works. */
+  async countWork(): Promise<void> {
+    await this.send('Performance.enable', { timeDomain: 'threadTicks' })
+  }
+
+  /** What the page works, by the clock of its thread: time in which other programs had the processor does not count. */
+  async work(): Promise<number> {
+    const { metrics } = (await this.send('Performance.getMetrics')) as {
+      metrics: { name: string; value: number }[]
+    }
+    return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000
+  }
 }

@@ -9,8 +9,7 @@ import { ownServer, startStandalone, waitUntil } from '../../../../test/kit/serv
 import { removeWithThisProcess } from '../../../../test/kit/servers/left-behind'
 import { takeSlot } from '../../../recipes/src/index'
 import type { PageRow } from '../../src/page/view'
-import { start } from '../cli'
-import { type Served, servePageOf } from './served'
+import { type Served, servePageOf, start } from '../cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 

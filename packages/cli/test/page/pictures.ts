@@ -6,9 +6,8 @@ import type { RedissonClient } from 'rlock'
 import { closeAll, createRedisson } from '../../../../test/kit/clients'
 import { startJavaPeer } from '../../../../test/kit/java'
 import { startCluster, waitUntil } from '../../../../test/kit/servers/index'
-import { killRuns } from '../cli'
+import { killRuns, servePageOf } from '../cli'
 import { Browser, CHROMIUM, type Tab } from './browser'
-import { servePageOf } from './served'
 
 const FOLDER = join(__dirname, '../../../../docs/pictures')
 const STUCK = 'order:42'

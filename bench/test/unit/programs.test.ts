@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { expect } from 'chai'
+import { startStandalone, waitUntil } from '../../../test/kit/servers'
 import { parseOptions as capacity } from '../../capacity/capacity'
+import { openLayers } from '../../cycle/layers'
+import { keepCoresAwake } from '../../driver/awake-cores'
 import { parseOptions as bench } from '../../options'
 import { parseOptions as pairs } from '../../pairs/options'
 
@@ -42,5 +47,41 @@ describe('The options of the benches', () => {
       for (const args of all) expect(() => parse(words(args)), args).to.throw()
       expect(parse(['--help'])).to.equal(undefined)
     }
+  })
+})
+
+describe('npm run bench:cycle', () => {
+  it('Each layer of a lock, of a handoff, and of the ways to take a lock does its work', async () => {
+    const server = await startStandalone()
+    const layers = await openLayers(server.url)
+    try {
+      for (const { title, run } of [...layers.cycle, ...layers.handoff, ...layers.ways])
+        expect(await run(performance.now() + 5), title).to.be.above(0)
+    } finally {
+      await layers.close()
+      await server.stop()
+    }
+  })
+})
+
+/** The number of SCHED_IDLE, of which Linux tells in the 41st field. */
+const IDLE = '5'
+
+function schedulingClassOf(pid: number): string | undefined {
+  // The name of the program, which may have blanks, is the second field.
+  return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[38]
+}
+
+describe('Cores that are kept awake', () => {
+  it('Each core has a process of the idle class, until they may sleep', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const { pids, letSleep } = await keepCoresAwake()
+    try {
+      expect(pids).to.have.lengthOf(availableParallelism())
+      await waitUntil('each is of the idle class', () => pids.every((pid) => schedulingClassOf(pid) === IDLE))
+    } finally {
+      await letSleep()
+    }
+    for (const pid of pids) expect(() => process.kill(pid, 0)).to.throw('ESRCH')
   })
 })

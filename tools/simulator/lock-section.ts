@@ -1,6 +1,7 @@
 import type { TryLockOptions } from '../../src/api/call-options'
 import type { LockHold } from '../../src/api/lock-hold'
 import type { SimulatedObject } from './judge/history'
+import { abortAfter } from './operation'
 import type { Caller } from './scene'
 
 type Options = TryLockOptions
@@ -30,8 +31,6 @@ export interface Way {
   readonly reenters: boolean
 }
 
-/** One for all: to make an error costs more than a section. */
-const ABORTED = Object.assign(new Error('aborted'), { name: 'AbortError' })
 const FOREVER = undefined
 
 function drawWay(
@@ -122,18 +121,12 @@ class Section {
 
   private requestOf(wait: number | undefined, lease: number | undefined, limit?: number): Options {
     const { way, caller, threadId } = this
-    let signal: AbortSignal | undefined
-    if (way.abortAfter !== undefined) {
-      const controller = new AbortController()
-      signal = controller.signal
-      caller.sleep(way.abortAfter).then(() => controller.abort(ABORTED))
-    }
     const options: Options = {}
     if (wait !== undefined) options.waitTime = wait
     if (lease !== undefined) options.leaseTime = lease
     if (limit !== undefined) options.maxHoldTime = limit
     if (threadId !== undefined) options.threadId = threadId
-    if (signal) options.signal = signal
+    if (way.abortAfter !== undefined) options.signal = abortAfter(caller, way.abortAfter)
     return options
   }
 

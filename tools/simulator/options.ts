@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { chosen, numberOption, wholeOption } from '../../test/kit/cli'
 import type { Scene } from './scene'
 
 export interface SimulatorOptions {
@@ -82,7 +83,7 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
     if (chosen.length !== 1) throw new TypeError('--seed needs --scene with the name of one scene')
     return { ...common, command: 'replay', from: whole('seed', values.seed, 0), seeds: 1, minutes: undefined }
   }
-  const minutes = values.minutes === undefined ? undefined : number('minutes', values.minutes)
+  const minutes = numberOption('minutes', values.minutes, MINUTES)
   const seeds =
     minutes === undefined
       ? whole('seeds', values.seeds ?? (values.exhaustive ? '2000' : '1000'), 1)
@@ -100,6 +101,8 @@ export function jobsOf(given: string | undefined): number {
   return given === undefined ? availableParallelism() : whole('jobs', given, 1)
 }
 
+const MINUTES = { least: Number.MIN_VALUE, most: 10_000_000, otherwise: undefined }
+
 const EXCLUSIVE = [
   ['seeds', 'minutes'],
   ['seeds', 'seed'],
@@ -113,28 +116,8 @@ const EXCLUSIVE = [
   ['seed', 'mutants'],
 ] as const
 
-function scenesOf(given: string | undefined, scenes: readonly Scene[]): readonly Scene[] {
-  if (given === undefined || given === 'all') return scenes
-  return given.split(',').map((name) => {
-    const scene = scenes.find((each) => each.name === name)
-    if (!scene)
-      throw new TypeError(
-        `there is no scene ${JSON.stringify(name)}; expected all or one of ${scenes.map((each) => each.name).join(', ')}`,
-      )
-    return scene
-  })
-}
+const scenesOf = (given: string | undefined, scenes: readonly Scene[]) =>
+  chosen('scene', scenes, given === undefined || given === 'all' ? undefined : given.split(','))
 
-function number(name: string, text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !(value > 0) || value === Number.POSITIVE_INFINITY)
-    throw new RangeError(`--${name} expects a number above 0, got ${JSON.stringify(text)}`)
-  return value
-}
-
-function whole(name: string, text: string, least: number): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isSafeInteger(value) || value < least)
-    throw new RangeError(`--${name} expects a whole number from ${least} on, got ${JSON.stringify(text)}`)
-  return value
-}
+const whole = (name: string, given: string, least: number): number =>
+  wholeOption(name, given, least, least, Number.MAX_SAFE_INTEGER)

@@ -35,7 +35,6 @@ export interface Outcome {
   /** By kind. */
   readonly faults: ReadonlyMap<string, number>
   readonly virtualMs: number
-  readonly events: number
   /** Whether it was judged only as far as it came, because it had too many events. */
   readonly isCut: boolean
   /** What the world itself found: an error without a handler, a run that never ended, real time that was asked for. */
@@ -108,7 +107,6 @@ export async function runSchedule(
     sections: recorder.sections,
     faults: recorder.faults,
     virtualMs: world.time,
-    events: world.events,
     isCut,
     mishaps: world.mishaps.map(({ at, error }) => ({ at, message: error.message, stack: error.stack ?? '' })),
     choices: world.choices.made,

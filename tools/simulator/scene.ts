@@ -62,8 +62,6 @@ export interface Caller {
   readonly recorder: Recorder
   readonly settings: Settings
   readonly servers: readonly SimulatedServer[]
-  /** Choices of this caller that came later than `choices`: those of a schedule that was found before stay as they were. */
-  stream(of: string): Stream
   /** An explicit thread id of this caller: no other caller of its client has it at the same time. */
   threadId(): number
   /** Counts, for names. */

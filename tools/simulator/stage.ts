@@ -151,7 +151,6 @@ export class Stage {
     return {
       ...{ name, recorder, settings, servers },
       choices: world.choices.stream(`caller ${name}`),
-      stream: (of: string) => world.choices.stream(`${of} ${name}`),
       threadId: () => index + 1,
       count: () => ++this.count,
       sleep: (ms: number) => client.process.sleep(ms),

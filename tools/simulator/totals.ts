@@ -11,16 +11,6 @@ export interface Totals {
   /** Schedules that were judged only as far as they came. */
   cut: number
   readonly faults: Map<string, number>
-  readonly scenes: Map<string, SceneTotals>
-}
-
-export interface SceneTotals {
-  readonly schedules: number
-  readonly sections: number
-  /** The sections whose processor time is known. */
-  readonly timed?: number
-  /** The processor time of these, in ms, with that of the judge. */
-  readonly cpuMs?: number
 }
 
 export const newTotals = (): Totals => ({
@@ -30,22 +20,17 @@ export const newTotals = (): Totals => ({
   virtualMs: 0,
   cut: 0,
   faults: new Map(),
-  scenes: new Map(),
 })
 
-/** `cpuMs`: the processor time that it took, in ms, with that of the judge; 0 if it is not known. */
-export function count(totals: Totals, outcome: Outcome, violated: boolean, cpuMs = 0): void {
-  const { history, sections, virtualMs, faults } = outcome
-  const timed = cpuMs > 0 ? sections : 0
-  const scenes = new Map([[history.scene, { schedules: 1, sections, timed, cpuMs }]])
+export function count(totals: Totals, outcome: Outcome, violated: boolean): void {
+  const { sections, virtualMs, faults } = outcome
   const violations = violated ? 1 : 0
   const cut = outcome.isCut ? 1 : 0
-  addTo(totals, { schedules: 1, sections, violations, virtualMs, cut, faults, scenes })
+  addTo(totals, { schedules: 1, sections, violations, virtualMs, cut, faults })
 }
 
-type Counted = Omit<Totals, 'faults' | 'scenes'> & {
+type Counted = Omit<Totals, 'faults'> & {
   readonly faults: Iterable<readonly [kind: string, count: number]>
-  readonly scenes: Iterable<readonly [name: string, counts: SceneTotals]>
 }
 
 export function addTo(totals: Totals, more: Counted): void {
@@ -55,16 +40,6 @@ export function addTo(totals: Totals, more: Counted): void {
   totals.virtualMs += more.virtualMs
   totals.cut += more.cut
   for (const [kind, faults] of more.faults) totals.faults.set(kind, (totals.faults.get(kind) ?? 0) + faults)
-  for (const [name, counts] of more.scenes) totals.scenes.set(name, sum(totals.scenes.get(name), counts))
-}
-
-function sum(before: SceneTotals = { schedules: 0, sections: 0 }, more: SceneTotals): SceneTotals {
-  return {
-    schedules: before.schedules + more.schedules,
-    sections: before.sections + more.sections,
-    timed: (before.timed ?? 0) + (more.timed ?? 0),
-    cpuMs: (before.cpuMs ?? 0) + (more.cpuMs ?? 0),
-  }
 }
 
 export function lastLine({ schedules, sections, violations, faults }: Totals): string {

@@ -1,6 +1,5 @@
-import type { JavaContext } from './context'
+import { type JavaContext, prefixed } from './context'
 import { type Entry, lockMessage } from './entries'
-import { prefixed } from './names'
 import {
   ACQUIRE,
   FAIR_ACQUIRE,

@@ -1,5 +1,5 @@
+import { prefixed, suffixed } from './context'
 import { JavaLock } from './locks'
-import { prefixed, suffixed } from './names'
 import { RENEW } from './scripts'
 
 // One hash for both sides: `mode`, and a field for each holder. Each level of a read hold has a key of its own beside it.

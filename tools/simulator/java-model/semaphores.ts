@@ -1,6 +1,5 @@
-import type { JavaContext } from './context'
+import { type JavaContext, prefixed, suffixed } from './context'
 import { latchMessage, permitsMessage } from './entries'
-import { prefixed, suffixed } from './names'
 import {
   ADD,
   COUNT_DOWN,

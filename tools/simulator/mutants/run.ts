@@ -46,23 +46,22 @@ async function search(
 
 /** Runs schedules until the judge objects to one that the sound package passes. */
 async function calibrate(mutant: Mutant, sound: string, broken: string): Promise<CalibratedMutant> {
-  const { name, row, what } = mutant
+  const { name } = mutant
   const ends = Date.now() + Number(values.seconds) * 1000
-  let [schedules, sections] = [0, 0]
+  let schedules = 0
   while (schedules < Number(values.schedules) && Date.now() < ends) {
     const left = Number(values.schedules) - schedules
     const from = 1 + schedules
     const answer = await search(broken, mutant, from, left, (ends - Date.now()) / 1000)
     schedules += answer.schedules
-    sections += answer.sections
     const { found } = answer
     if (!found) break
     // Each seed has its scene by its place, so the sound run takes the same one.
     const alone = { ...mutant, scenes: [found.scene] }
     const { found: alsoSound } = await search(sound, alone, found.seed, 1, 60)
-    if (!alsoSound) return { name, row, what, schedules, sections, found }
+    if (!alsoSound) return { name, schedules, found }
   }
-  return { name, row, what, schedules, sections }
+  return { name, schedules }
 }
 
 async function main(): Promise<number> {

@@ -1,10 +1,11 @@
 import type { Redisson } from '../../../src/redisson'
 import type { JavaLockKind } from '../java-model/client'
 import type { ObjectKind, SimulatedObject } from '../judge/history'
-import { type Holdable, lockSection, type SectionOptions } from '../lock-section'
-import { operation } from '../operation'
+import { lockSection, type SectionOptions } from '../lock-section'
+import { operation, setFirst, told } from '../operation'
 import type { Caller, JavaCaller, Scene } from '../scene'
 import { javaLatchStep, javaLockSection, javaPermitSection, javaSemaphoreSection } from '../scenes/java'
+import { lockOf } from '../scenes/lock-of'
 import { permitSection } from '../scenes/permits'
 import { runOnceSection } from '../scenes/run-once'
 import { semaphoreSection } from '../scenes/semaphore'
@@ -54,14 +55,13 @@ const SHORT = { way: { length: 2, pieces: 2 } }
 function lockWorlds(
   name: string,
   kind: ObjectKind,
-  lock: (redisson: Redisson) => Holdable,
   javaKind?: JavaLockKind,
   options: SectionOptions = {},
 ): readonly Scene[] {
   const object = { kind, name: 'one' }
   const world: SmallWorld = {
     ...{ name, objects: [object] },
-    play: (caller) => lockSection(caller, object, lock(caller.redisson), { ...SHORT, ...options }),
+    play: (caller) => lockSection(caller, object, lockOf(caller.redisson, object), { ...SHORT, ...options }),
   }
   if (!javaKind) return [smallWorld(world)]
   return [
@@ -80,8 +80,6 @@ const READ = { kind: 'read', name: 'one' } as const
 const SEMAPHORE = { kind: 'semaphore', name: 'one' } as const
 const PERMITS = { kind: 'permits', name: 'one' } as const
 const LATCH = { kind: 'latch', name: 'one' } as const
-const told = (ok: boolean) => ({ ok })
-const ONE = { operation: 'set', units: 1 } as const
 
 /** A multi lock and one of its members. */
 const MEMBERS: readonly SimulatedObject[] = ['one', 'two'].map((name) => ({ kind: 'lock', name }))
@@ -112,10 +110,10 @@ const awaits = (caller: Caller) => {
 
 /** Sets the permits, or the count, before the callers begin. */
 const set = (object: SimulatedObject, first: (redisson: Redisson) => Promise<boolean>) => (caller: Caller) =>
-  operation(caller, 'first', { ...ONE, object }, () => first(caller.redisson), told) as Promise<void>
+  setFirst(caller, object, 1, () => first(caller.redisson))
 
 export const smallWorlds: readonly Scene[] = [
-  ...lockWorlds('plain', 'lock', (redisson) => redisson.getLock('one'), 'lock'),
+  ...lockWorlds('plain', 'lock', 'lock'),
   ...worlds(
     {
       name: 'read-write',
@@ -129,19 +127,11 @@ export const smallWorlds: readonly Scene[] = [
     },
     (caller) => javaLockSection(caller, READ, 'read'),
   ),
-  ...lockWorlds('fair', 'fair', (redisson) => redisson.getFairLock('one'), 'fair'),
-  ...lockWorlds('fenced', 'fenced', (redisson) => redisson.getFencedLock('one'), 'fenced'),
-  ...lockWorlds(
-    'non-reentrant',
-    'non-reentrant',
-    (redisson) => redisson.getNonReentrantLock('one'),
-    undefined,
-    {
-      mayReenter: false,
-    },
-  ),
-  ...lockWorlds('spin', 'spin', (redisson) => redisson.getSpinLock('one')),
-  ...lockWorlds('token', 'token', (redisson) => redisson.getTokenLock('one')),
+  ...lockWorlds('fair', 'fair', 'fair'),
+  ...lockWorlds('fenced', 'fenced', 'fenced'),
+  ...lockWorlds('non-reentrant', 'non-reentrant', undefined, { mayReenter: false }),
+  ...lockWorlds('spin', 'spin'),
+  ...lockWorlds('token', 'token'),
   smallWorld({
     name: 'multi',
     objects: [...MEMBERS, MULTI],

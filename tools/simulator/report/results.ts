@@ -9,16 +9,9 @@ const RESULTS = 'tools/simulator/results.json'
 /** What became of one mutant. */
 export interface CalibratedMutant {
   readonly name: string
-  readonly row: string
-  readonly what: string
   readonly schedules: number
-  readonly sections: number
-  readonly found?: {
-    readonly seed: number
-    readonly scene: string
-    readonly rule: string
-    readonly what: string
-  }
+  /** The first schedule with a violation. */
+  readonly found?: { readonly seed: number; readonly scene: string; readonly rule: string }
 }
 
 /** All orders of one small world. */

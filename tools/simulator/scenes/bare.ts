@@ -2,7 +2,7 @@ import type { LockLostEvent } from '../../../src/api/events'
 import type { RLock } from '../../../src/engine/rlock'
 import { internalsOf } from '../../../test/kit/internals'
 import type { SimulatedObject } from '../judge/history'
-import { operation } from '../operation'
+import { operation, repeat, told } from '../operation'
 import type { Caller, Scene } from '../scene'
 
 /** A caller without a hold object looks at its own clock, and does nothing more when this much of a lease is over. */
@@ -31,7 +31,7 @@ async function section(caller: Caller, object: SimulatedObject): Promise<void> {
       await lock.lock(options)
       return true
     },
-    (ok) => ({ ok }),
+    told,
   )
   if (!taken?.value) return
   recorder.sections++
@@ -82,14 +82,13 @@ export const bare: Scene = {
     const force = choices.pick([0, 0.05])
     return {
       objects,
-      async caller(caller) {
-        for (let run = 0; run < caller.settings.sections; run++) {
+      caller(caller) {
+        return repeat(caller, caller.settings.sections, () => {
           const object = caller.choices.pick(objects)
           if (caller.choices.happens(force))
-            await meddle(caller, object, caller.redisson.getLock(object.name))
-          else await section(caller, object)
-          await caller.sleep(caller.choices.pick([0, 1, 5]))
-        }
+            return meddle(caller, object, caller.redisson.getLock(object.name))
+          else return section(caller, object)
+        })
       },
     }
   },

@@ -1,6 +1,6 @@
 import type { SimulatedObject } from '../judge/history'
 import { type Holdable, lockSection } from '../lock-section'
-import { operation } from '../operation'
+import { operation, repeat } from '../operation'
 import type { Caller, Scene } from '../scene'
 
 const SERVERS = 3
@@ -109,14 +109,13 @@ export const branches: Scene = {
     const object = choices.pick(OBJECTS)
     return {
       objects: [object, ...(object.members ?? [])],
-      async caller(caller) {
+      caller(caller) {
         const { settings, redisson } = caller
-        for (let section = 0; section < settings.sections / 4; section++) {
-          if (caller.choices.happens(0.6)) await redisson.run(() => new Family(caller, object).play())
+        return repeat(caller, settings.sections / 4, () => {
+          if (caller.choices.happens(0.6)) return redisson.run(() => new Family(caller, object).play())
           else
-            await lockSection(caller, object, lockOf(caller, object), { mayReenter: false, leases: LEASES })
-          await caller.sleep(caller.choices.pick([0, 1, 5]))
-        }
+            return lockSection(caller, object, lockOf(caller, object), { mayReenter: false, leases: LEASES })
+        })
       },
     }
   },

@@ -2,6 +2,7 @@ import { LATEST_COPY } from '../../../packages/testing/src/simulation/socket'
 import type { JavaLockKind } from '../java-model/client'
 import type { FencedLock } from '../java-model/locks'
 import type { SimulatedObject } from '../judge/history'
+import { repeat, told } from '../operation'
 import type { JavaCaller } from '../scene'
 
 /** A Java thread looks at its own clock, and stops when this much of its lease is over. */
@@ -126,12 +127,7 @@ export async function javaSemaphoreSection(
   const units = Math.min(total, [1, 2][choices.weigh([5, 2])]!)
   const wait = [LONGEST_WAIT, 0, 20, 500][choices.weigh([6, 2, 1, 1])]!
   const asked = { object, operation: 'acquire', units, wait, as: 'tryAcquire' } as const
-  const taken = await asks(
-    caller,
-    asked,
-    () => semaphore.tryAcquire(units, wait),
-    (ok) => ({ ok }),
-  )
+  const taken = await asks(caller, asked, () => semaphore.tryAcquire(units, wait), told)
   if (!taken?.value) return
   recorder.sections++
   await caller.sleep([0, 1, 5, 50][choices.weigh([8, 8, 6, 1])]!)
@@ -174,7 +170,6 @@ export async function javaLatchStep(
 ): Promise<void> {
   const { java, choices, recorder } = caller
   const latch = java.latch(object.name)
-  const told = (ok: boolean) => ({ ok })
   recorder.sections++
   switch (choices.weigh([6, 3, 2])) {
     case 0:
@@ -191,11 +186,5 @@ export async function javaLatchStep(
 }
 
 /** What a Java client does in a scene: so many sections of each thread. */
-export function javaThreads(play: (caller: JavaCaller) => Promise<void>) {
-  return async (caller: JavaCaller): Promise<void> => {
-    for (let section = 0; section < caller.settings.sections; section++) {
-      await play(caller)
-      await caller.sleep(caller.choices.pick([0, 1, 5]))
-    }
-  }
-}
+export const javaThreads = (play: (caller: JavaCaller) => Promise<void>) => (caller: JavaCaller) =>
+  repeat(caller, caller.settings.sections, () => play(caller))

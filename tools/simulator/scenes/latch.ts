@@ -1,5 +1,5 @@
 import type { SimulatedObject } from '../judge/history'
-import { abortAfter, operation } from '../operation'
+import { abortAfter, look, operation, repeat, told } from '../operation'
 import type { Caller, Scene } from '../scene'
 import { javaLatchStep, javaThreads } from './java'
 
@@ -11,7 +11,6 @@ export async function latchStep(caller: Caller, object: SimulatedObject, count: 
   const { choices, redisson, recorder } = caller
   const latch = redisson.getCountDownLatch(object.name)
   const owner = `${caller.name}.${caller.count()}`
-  const told = (ok: boolean) => ({ ok })
   switch (choices.weigh([6, 3, 2, 1])) {
     case 0: {
       recorder.sections++
@@ -34,15 +33,7 @@ export async function latchStep(caller: Caller, object: SimulatedObject, count: 
       return
     }
     default:
-      await operation(
-        caller,
-        owner,
-        { object, operation: 'look', as: 'getCount' },
-        () => latch.getCount(),
-        (value) => ({
-          value,
-        }),
-      )
+      await look(caller, owner, { object, as: 'getCount' }, () => latch.getCount())
   }
 }
 
@@ -55,11 +46,8 @@ export const latch: Scene = {
     return {
       objects: [object],
       javaCaller: javaThreads((caller) => javaLatchStep(caller, object, count)),
-      async caller(caller) {
-        for (let step = 0; step < 2 * caller.settings.sections; step++) {
-          await latchStep(caller, object, count)
-          await caller.sleep(caller.choices.pick([0, 1, 5]))
-        }
+      caller(caller) {
+        return repeat(caller, 2 * caller.settings.sections, () => latchStep(caller, object, count))
       },
     }
   },

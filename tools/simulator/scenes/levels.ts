@@ -1,7 +1,7 @@
 import type { Redisson } from '../../../src/redisson'
 import type { SimulatedObject } from '../judge/history'
 import type { AnyHold, Holdable } from '../lock-section'
-import { operation } from '../operation'
+import { operation, repeat } from '../operation'
 import type { Caller, Scene } from '../scene'
 
 const SERVERS = 3
@@ -179,14 +179,13 @@ export const levels: Scene = {
   setUp() {
     return {
       objects: [...OBJECTS, at('b', 2), at('c', 3)],
-      async caller(caller) {
+      caller(caller) {
         const { settings, choices, redisson } = caller
-        for (let section = 0; section < settings.sections / 2; section++) {
+        return repeat(caller, settings.sections / 2, () => {
           const object = choices.pick(OBJECTS)
-          if (choices.happens(0.5)) await new Levels(caller, object, caller.threadId()).play()
-          else await redisson.run(() => new Levels(caller, object, undefined).play())
-          await caller.sleep(choices.pick([0, 1, 5]))
-        }
+          if (choices.happens(0.5)) return new Levels(caller, object, caller.threadId()).play()
+          else return redisson.run(() => new Levels(caller, object, undefined).play())
+        })
       },
     }
   },

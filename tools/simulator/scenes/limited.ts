@@ -1,20 +1,13 @@
 import type { SimulatedObject } from '../judge/history'
-import { type Holdable, lockSection } from '../lock-section'
-import type { Caller, Scene } from '../scene'
+import { lockSection } from '../lock-section'
+import { repeat } from '../operation'
+import type { Scene } from '../scene'
+import { lockOf } from './lock-of'
 
 /** Some of them last for minutes. */
 const MOST_SECTIONS = 8
 
 const KINDS = ['lock', 'fair', 'fenced', 'token', 'read', 'write'] as const
-
-function lockOf({ redisson }: Caller, { kind, name }: SimulatedObject): Holdable {
-  if (kind === 'fair') return redisson.getFairLock(name)
-  if (kind === 'fenced') return redisson.getFencedLock(name)
-  if (kind === 'token') return redisson.getTokenLock(name)
-  if (kind === 'read') return redisson.getReadWriteLock(name).readLock()
-  if (kind === 'write') return redisson.getReadWriteLock(name).writeLock()
-  return redisson.getLock(name)
-}
 
 export const limited: Scene = {
   name: 'limited',
@@ -24,20 +17,19 @@ export const limited: Scene = {
     const object: SimulatedObject = { kind, name: 'one' }
     return {
       objects: [object],
-      async caller(caller) {
+      caller(caller) {
         const { settings, choices: own } = caller
         const sections = Math.min(settings.sections, MOST_SECTIONS)
-        for (let section = 0; section < sections; section++) {
+        return repeat(caller, sections, () => {
           const limit = settings.watchdogTimeout * own.pick([1.5, 0.2, 1, 3])
           const length = [1, 10, limit / 2, limit * 0.9, limit * 1.5, limit * 4][
             own.weigh([2, 2, 1, 1, 2, 1])
           ]!
-          await lockSection(caller, object, lockOf(caller, object), {
+          return lockSection(caller, object, lockOf(caller.redisson, object), {
             mayReenter: kind !== 'token',
             way: { lease: undefined, limit, length },
           })
-          await caller.sleep(own.pick([0, 1, 5]))
-        }
+        })
       },
     }
   },

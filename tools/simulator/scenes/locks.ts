@@ -1,55 +1,53 @@
-import type { SimulatedObject } from '../judge/history'
-import { type AnyHold, lockSection } from '../lock-section'
+import type { JavaLockKind } from '../java-model/client'
+import type { ObjectKind, SimulatedObject } from '../judge/history'
+import { type AnyHold, lockSection, type SectionOptions } from '../lock-section'
+import { repeat } from '../operation'
 import type { Scene } from '../scene'
-import { sectionsOf } from './sections'
+import { javaLockSection, javaThreads } from './java'
+import { lockOf } from './lock-of'
 
-export const plain = sectionsOf({
-  name: 'plain',
-  about: 'one or two plain locks',
-  kind: 'lock',
-  java: 'lock',
-  lock: (redisson, name) => redisson.getLock(name),
-})
+interface Kind extends SectionOptions {
+  /** Of the scene, where it is not that of the kind. */
+  readonly name?: string
+  readonly about: string
+  /** How Java has it, where it has it alike. */
+  readonly java?: JavaLockKind
+}
 
-export const fair = sectionsOf({
-  name: 'fair',
-  about: 'one or two fair locks',
-  kind: 'fair',
-  java: 'fair',
-  lock: (redisson, name) => redisson.getFairLock(name),
-})
+/** A scene in which all callers take one or two locks of one kind, in every way. */
+function locksOf(kind: ObjectKind, { name = kind, about, java, ...options }: Kind): Scene {
+  return {
+    ...{ name, about },
+    setUp(choices) {
+      const names = choices.pick([['one'], ['one', 'two']])
+      const objects: SimulatedObject[] = names.map((each) => ({ kind, name: each }))
+      return {
+        objects,
+        ...(java && {
+          javaCaller: javaThreads((caller) => javaLockSection(caller, caller.choices.pick(objects), java)),
+        }),
+        caller(caller) {
+          return repeat(caller, caller.settings.sections, () => {
+            const object = caller.choices.pick(objects)
+            return lockSection(caller, object, lockOf(caller.redisson, object), options)
+          })
+        },
+      }
+    },
+  }
+}
 
-export const fenced = sectionsOf({
-  name: 'fenced',
-  about: 'one or two fenced locks, whose tokens rise',
-  kind: 'fenced',
-  java: 'fenced',
-  lock: (redisson, name) => redisson.getFencedLock(name),
+export const plain = locksOf('lock', { name: 'plain', about: 'one or two plain locks', java: 'lock' })
+export const fair = locksOf('fair', { about: 'one or two fair locks', java: 'fair' })
+export const fenced = locksOf('fenced', {
+  ...{ about: 'one or two fenced locks, whose tokens rise', java: 'fenced' },
   token: (hold) => (hold as AnyHold & { token: number }).token,
 })
-
-export const nonReentrant = sectionsOf({
-  name: 'non-reentrant',
-  about: 'one or two non-reentrant locks',
-  kind: 'non-reentrant',
-  lock: (redisson, name) => redisson.getNonReentrantLock(name),
-  mayReenter: false,
+export const nonReentrant = locksOf('non-reentrant', {
+  ...{ about: 'one or two non-reentrant locks', mayReenter: false },
 })
-
-export const spin = sectionsOf({
-  name: 'spin',
-  about: 'one or two spin locks',
-  kind: 'spin',
-  lock: (redisson, name) => redisson.getSpinLock(name),
-})
-
-export const token = sectionsOf({
-  name: 'token',
-  about: 'one or two token locks',
-  kind: 'token',
-  lock: (redisson, name) => redisson.getTokenLock(name),
-  mayReenter: false,
-})
+export const spin = locksOf('spin', { about: 'one or two spin locks' })
+export const token = locksOf('token', { about: 'one or two token locks', mayReenter: false })
 
 export const readWrite: Scene = {
   name: 'read-write',
@@ -62,9 +60,9 @@ export const readWrite: Scene = {
     ])
     return {
       objects,
-      async caller(caller) {
+      caller(caller) {
         const { settings, redisson, choices: own } = caller
-        for (let section = 0; section < settings.sections; section++) {
+        return repeat(caller, settings.sections, () => {
           const name = own.pick(names)
           const lock = redisson.getReadWriteLock(name)
           const reads = own.weigh([1, 1]) === 0
@@ -72,12 +70,11 @@ export const readWrite: Scene = {
           const stepsDown = !reads && own.happens(0.2)
           // Readers with different leases are inside together for a while.
           const length = reads ? own.pick([undefined, undefined, 30, 100, 400]) : undefined
-          await lockSection(caller, object, reads ? lock.readLock() : lock.writeLock(), {
+          return lockSection(caller, object, reads ? lock.readLock() : lock.writeLock(), {
             ...(length === undefined ? {} : { way: { length } }),
             ...(stepsDown ? { stepsDownTo: { object: { kind: 'read', name }, lock: lock.readLock() } } : {}),
           })
-          await caller.sleep(own.pick([0, 1, 5]))
-        }
+        })
       },
     }
   },
@@ -102,15 +99,14 @@ export const multi: Scene = {
     )
     return {
       objects: [...NAMES.map(single), ...sets],
-      async caller(caller) {
+      caller(caller) {
         const { settings, redisson, choices } = caller
-        for (let section = 0; section < settings.sections; section++) {
+        return repeat(caller, settings.sections, () => {
           const object = choices.weigh([2, 1]) === 0 ? choices.pick(sets) : single(choices.pick(NAMES))
           const members = (object.members ?? []).map(({ name }) => redisson.getLock(name))
           const lock = object.members ? redisson.getMultiLock(...members) : redisson.getLock(object.name)
-          await lockSection(caller, object, lock, { mayReenter: false })
-          await caller.sleep(choices.pick([0, 1, 5]))
-        }
+          return lockSection(caller, object, lock, { mayReenter: false })
+        })
       },
     }
   },
@@ -133,13 +129,12 @@ export const red: Scene = {
     const object: SimulatedObject = { kind: 'red', name: 'one', members }
     return {
       objects: [object],
-      async caller(caller) {
-        const { settings, client, redisson, choices } = caller
-        for (let section = 0; section < settings.sections / 2; section++) {
+      caller(caller) {
+        const { settings, client, redisson } = caller
+        return repeat(caller, settings.sections / 2, () => {
           const lock = redisson.getRedLock(...client.redissons.map((each) => each.getLock('one')))
-          await lockSection(caller, object, lock, { leases: LEASES })
-          await caller.sleep(choices.pick([0, 1, 5]))
-        }
+          return lockSection(caller, object, lock, { leases: LEASES })
+        })
       },
     }
   },

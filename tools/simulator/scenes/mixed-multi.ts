@@ -1,7 +1,9 @@
 import type { Redisson } from '../../../src/redisson'
 import type { SimulatedObject } from '../judge/history'
 import { type Holdable, lockSection } from '../lock-section'
+import { repeat } from '../operation'
 import type { Scene } from '../scene'
+import { lockOf } from './lock-of'
 
 const SERVERS = 3
 const at = (index: number) => `server ${index + 1}`
@@ -24,33 +26,13 @@ const RED: SimulatedObject = {
 }
 
 /** `maker`: the index of the client that makes a lock of several. */
-function lockOf(redissons: readonly Redisson[], maker: number, object: SimulatedObject): Holdable {
+function anyLockOf(redissons: readonly Redisson[], maker: number, object: SimulatedObject): Holdable {
   const index = SINGLES.find(([each]) => each.name === object.name)?.[1] ?? 0
-  const client = redissons[index]!
-  switch (object.kind) {
-    case 'lock':
-      return client.getLock(object.name)
-    case 'fair':
-      return client.getFairLock(object.name)
-    case 'fenced':
-      return client.getFencedLock(object.name)
-    case 'write':
-      return client.getReadWriteLock(object.name).writeLock()
-    case 'read':
-      return client.getReadWriteLock(object.name).readLock()
-    case 'token':
-      return client.getTokenLock(object.name)
-    case 'non-reentrant':
-      return client.getNonReentrantLock(object.name)
-    case 'spin':
-      return client.getSpinLock(object.name)
-    case 'red':
-      return redissons[maker]!.getRedLock(...redissons.map((each) => each.getLock('r')))
-    default:
-      return redissons[maker]!.getMultiLock(
-        ...object.members!.map((each) => lockOf(redissons, maker, each) as never),
-      )
-  }
+  if (object.kind === 'red')
+    return redissons[maker]!.getRedLock(...redissons.map((each) => each.getLock('r')))
+  if (object.kind !== 'multi') return lockOf(redissons[index]!, object)
+  const members = object.members!.map((each) => anyLockOf(redissons, maker, each) as never)
+  return redissons[maker]!.getMultiLock(...members)
 }
 
 export const mixedMulti: Scene = {
@@ -76,16 +58,15 @@ export const mixedMulti: Scene = {
     })
     return {
       objects: [...singles, RED, ...sets],
-      async caller(caller) {
+      caller(caller) {
         const { settings, client, choices } = caller
-        for (let section = 0; section < settings.sections; section++) {
+        return repeat(caller, settings.sections, () => {
           const object = choices.weigh([3, 1]) === 0 ? choices.pick(sets) : choices.pick(pool)
           const flat = object.members && object.kind === 'multi' ? object.members : [object]
           const mayReenter = flat.every(({ kind }) => kind !== 'token' && kind !== 'non-reentrant')
-          const lock = lockOf(client.redissons, choices.pick([0, 1, 2]), object)
-          await lockSection(caller, object, lock, { mayReenter, leases: [1_000, 5_000, 200] })
-          await caller.sleep(choices.pick([0, 1, 5]))
-        }
+          const lock = anyLockOf(client.redissons, choices.pick([0, 1, 2]), object)
+          return lockSection(caller, object, lock, { mayReenter, leases: [1_000, 5_000, 200] })
+        })
       },
     }
   },

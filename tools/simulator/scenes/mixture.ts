@@ -1,5 +1,5 @@
 import { lockSection } from '../lock-section'
-import { operation } from '../operation'
+import { repeat, setFirst } from '../operation'
 import type { Scene } from '../scene'
 import { latchStep } from './latch'
 import { permitSection } from './permits'
@@ -18,30 +18,21 @@ export const mixture: Scene = {
     return {
       objects: [LOCK, SEMAPHORE, PERMITS, LATCH],
       async begin(caller) {
-        const told = (ok: boolean) => ({ ok })
         const { redisson } = caller
-        const set = { operation: 'set', units: total } as const
         const plain = redisson.getSemaphore(SEMAPHORE.name)
         const leased = redisson.getPermitExpirableSemaphore(PERMITS.name)
-        await operation(
-          caller,
-          'first',
-          { ...set, object: SEMAPHORE },
-          () => plain.trySetPermits(total),
-          told,
-        )
-        await operation(caller, 'first', { ...set, object: PERMITS }, () => leased.trySetPermits(total), told)
+        await setFirst(caller, SEMAPHORE, total, () => plain.trySetPermits(total))
+        await setFirst(caller, PERMITS, total, () => leased.trySetPermits(total))
       },
-      async caller(caller) {
+      caller(caller) {
         const { choices: own, settings, redisson } = caller
-        for (let section = 0; section < settings.sections; section++) {
+        return repeat(caller, settings.sections, () => {
           const which = own.choose(4)
-          if (which === 0) await lockSection(caller, LOCK, redisson.getLock(LOCK.name))
-          if (which === 1) await semaphoreSection(caller, SEMAPHORE, total)
-          if (which === 2) await permitSection(caller, PERMITS)
-          if (which === 3) await latchStep(caller, LATCH, 2)
-          await caller.sleep(own.pick([0, 1, 5]))
-        }
+          if (which === 0) return lockSection(caller, LOCK, redisson.getLock(LOCK.name))
+          if (which === 1) return semaphoreSection(caller, SEMAPHORE, total)
+          if (which === 2) return permitSection(caller, PERMITS)
+          return latchStep(caller, LATCH, 2)
+        })
       },
     }
   },

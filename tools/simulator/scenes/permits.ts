@@ -1,6 +1,6 @@
 import type { Permit } from '../../../src/synchronizers/permits/permit'
 import type { SimulatedObject } from '../judge/history'
-import { type Asked, abortAfter, operation } from '../operation'
+import { type Asked, abortAfter, operation, repeat, setFirst } from '../operation'
 import type { Caller, Scene } from '../scene'
 import { javaPermitSection, javaThreads } from './java'
 
@@ -99,20 +99,10 @@ export const permits: Scene = {
       javaCaller: javaThreads((caller) => javaPermitSection(caller, object)),
       async begin(caller) {
         const leased = caller.redisson.getPermitExpirableSemaphore(object.name)
-        const set = { object, operation: 'set', units: total } as const
-        await operation(
-          caller,
-          'first',
-          set,
-          () => leased.trySetPermits(total),
-          (ok) => ({ ok }),
-        )
+        await setFirst(caller, object, total, () => leased.trySetPermits(total))
       },
-      async caller(caller) {
-        for (let section = 0; section < caller.settings.sections; section++) {
-          await permitSection(caller, object)
-          await caller.sleep(caller.choices.pick([0, 1, 5]))
-        }
+      caller(caller) {
+        return repeat(caller, caller.settings.sections, () => permitSection(caller, object))
       },
     }
   },

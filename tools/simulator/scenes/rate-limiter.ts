@@ -1,7 +1,7 @@
 import { RateNotSetError } from '../../../src/api/errors'
 import { RateType } from '../../../src/api/rate-limiter-arguments'
 import type { SimulatedObject } from '../judge/history'
-import { abortAfter, operation } from '../operation'
+import { abortAfter, operation, repeat } from '../operation'
 import type { Caller, Scene } from '../scene'
 
 /** One caller takes permits in one of all ways. */
@@ -29,24 +29,13 @@ async function rateStep(
     }
   }
   const asked = { object, operation: 'await', units: permits, wait } as const
-  if (choices.happens(0.15)) {
-    const signal = abortAfter(caller, choices.pick([0, 1, 20, interval]))
-    await operation(
-      caller,
-      owner,
-      asked,
-      () => orSet(() => limiter.acquire({ permits, signal }) as Promise<undefined>),
-      told,
-    )
-    return
-  }
-  await operation(
-    caller,
-    owner,
-    asked,
-    () => orSet(() => limiter.tryAcquire({ permits, waitTime: wait })),
-    told,
-  )
+  const aborts = choices.happens(0.15)
+  const signal = aborts ? abortAfter(caller, choices.pick([0, 1, 20, interval])) : undefined
+  const take = () =>
+    aborts
+      ? (limiter.acquire({ permits, signal: signal! }) as Promise<undefined>)
+      : limiter.tryAcquire({ permits, waitTime: wait })
+  await operation(caller, owner, asked, () => orSet(take), told)
 }
 
 export const rateLimiter: Scene = {
@@ -61,11 +50,8 @@ export const rateLimiter: Scene = {
       async begin({ redisson }) {
         await redisson.getRateLimiter(object.name).trySetRate(RateType.OVERALL, rate, interval)
       },
-      async caller(caller) {
-        for (let step = 0; step < caller.settings.sections; step++) {
-          await rateStep(caller, object, rate, interval)
-          await caller.sleep(caller.choices.pick([0, 1, 5]))
-        }
+      caller(caller) {
+        return repeat(caller, caller.settings.sections, () => rateStep(caller, object, rate, interval))
       },
     }
   },

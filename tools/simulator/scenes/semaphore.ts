@@ -1,6 +1,6 @@
 import type { RSemaphore } from '../../../src/synchronizers/semaphore'
 import type { SimulatedObject } from '../judge/history'
-import { abortAfter, operation } from '../operation'
+import { abortAfter, look, operation, repeat, setFirst, told } from '../operation'
 import type { Caller, Scene } from '../scene'
 import { javaSemaphoreSection, javaThreads } from './java'
 
@@ -33,7 +33,7 @@ export async function semaphoreSection(
           owner,
           { ...asked, wait },
           () => semaphore.tryAcquire({ permits: units, waitTime: wait }),
-          (ok) => ({ ok }),
+          told,
         )
   if (!taken || taken.value === false) return
   recorder.sections++
@@ -73,13 +73,8 @@ async function withPermits(
 /** Looks at the free permits now and then. */
 export async function lookAtPermits(caller: Caller, object: SimulatedObject): Promise<void> {
   const semaphore = caller.redisson.getSemaphore(object.name)
-  const asked = { object, operation: 'look', as: 'availablePermits' } as const
-  await operation(
-    caller,
-    `${caller.name}.look`,
-    asked,
-    () => semaphore.availablePermits(),
-    (value) => ({ value }),
+  await look(caller, `${caller.name}.look`, { object, as: 'availablePermits' }, () =>
+    semaphore.availablePermits(),
   )
 }
 
@@ -93,21 +88,14 @@ export const semaphore: Scene = {
       objects: [object],
       javaCaller: javaThreads((caller) => javaSemaphoreSection(caller, object, total)),
       async begin(caller) {
-        const set = { object, operation: 'set', units: total } as const
-        await operation(
-          caller,
-          'first',
-          set,
-          () => caller.redisson.getSemaphore(object.name).trySetPermits(total),
-          (ok) => ({ ok }),
-        )
+        const set = caller.redisson.getSemaphore(object.name)
+        await setFirst(caller, object, total, () => set.trySetPermits(total))
       },
-      async caller(caller) {
-        for (let section = 0; section < caller.settings.sections; section++) {
+      caller(caller) {
+        return repeat(caller, caller.settings.sections, async () => {
           await semaphoreSection(caller, object, total)
           if (caller.choices.happens(0.05)) await lookAtPermits(caller, object)
-          await caller.sleep(caller.choices.pick([0, 1, 5]))
-        }
+        })
       },
     }
   },

@@ -1,12 +1,10 @@
-import type { RLock } from '../../../src/engine/rlock'
 import type { Lease } from '../../../src/leases/lease'
 import type { Redisson } from '../../../src/redisson'
 import { internalsOf } from '../../../test/kit/internals'
 import type { SimulatedObject } from '../judge/history'
 import { abortAfter, operation } from '../operation'
 import type { Caller, Scene } from '../scene'
-
-type Lock = Pick<RLock, 'lock' | 'tryLock' | 'unlock'>
+import { type AnyLock, lockOf } from './lock-of'
 
 /** A caller without a hold object looks at its own clock, and does nothing more when this much of a lease is over. */
 const OF_THE_LEASE = 0.8
@@ -15,30 +13,9 @@ const READING_CLIENT = 'c1'
 
 const KINDS = ['lock', 'fair', 'read', 'fair', 'read', 'fenced', 'spin', 'token', 'non-reentrant'] as const
 
-function make(redisson: Redisson, { kind, name }: SimulatedObject): Lock {
-  switch (kind) {
-    case 'fair':
-      return redisson.getFairLock(name)
-    case 'fenced':
-      return redisson.getFencedLock(name)
-    case 'spin':
-      return redisson.getSpinLock(name)
-    case 'token':
-      return redisson.getTokenLock(name)
-    case 'non-reentrant':
-      return redisson.getNonReentrantLock(name)
-    case 'read':
-      return redisson.getReadWriteLock(name).readLock()
-    case 'write':
-      return redisson.getReadWriteLock(name).writeLock()
-    default:
-      return redisson.getLock(name)
-  }
-}
-
 /** The one lock object that all callers of a client share, and what they hold through it. */
 class SharedObject {
-  readonly lock: Lock
+  readonly lock: AnyLock
   /** The call that acquired, by owner field. */
   private readonly holds = new Map<string, number>()
   /** The leases whose end the history does not have. */
@@ -49,7 +26,7 @@ class SharedObject {
     readonly object: SimulatedObject,
   ) {
     const { redisson, recorder } = caller
-    this.lock = make(redisson, object)
+    this.lock = lockOf(redisson, object)
     redisson.on('lockLost', ({ lockName, threadId }) => {
       if (lockName !== object.name) return
       for (const [field, id] of this.holds)

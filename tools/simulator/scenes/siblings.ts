@@ -1,5 +1,6 @@
 import type { SimulatedObject } from '../judge/history'
 import { lockSection } from '../lock-section'
+import { repeat } from '../operation'
 import type { Caller, Scene } from '../scene'
 
 const OBJECTS: readonly SimulatedObject[] = [
@@ -13,12 +14,8 @@ export const siblings: Scene = {
   setUp() {
     return {
       objects: OBJECTS,
-      async caller(caller) {
-        const { settings, choices } = caller
-        for (let section = 0; section < settings.sections / 2; section++) {
-          await family(caller)
-          await caller.sleep(choices.pick([0, 1, 5]))
-        }
+      caller(caller) {
+        return repeat(caller, caller.settings.sections / 2, () => family(caller))
       },
     }
   },

@@ -9,8 +9,7 @@ import {
   readWrite,
   reentrantMutex,
 } from '../../judge/sequential/specification'
-import { drawn, mutated, random } from './drawn-history'
-import { isExplained, scrambled } from './every-order'
+import { drawn, isExplained, mutated, random, scrambled } from './random-history'
 
 const NEVER = Number.POSITIVE_INFINITY
 

@@ -4,7 +4,7 @@ import { Program } from '../../../test/kit/program'
 import { openProxy } from '../../../test/kit/proxies'
 import { freshServer, type TcpProxy, waitUntil } from '../../../test/kit/servers/index'
 
-const PROGRAM = '../../../packages/recipes/test/programs/candidate.ts'
+const PROGRAM = '../../../packages/recipes/test/program.ts'
 const LEASE = 1_500
 
 /** A moment at which a candidate found that it leads. */
@@ -28,7 +28,10 @@ class Candidate {
     label: string,
   ): Promise<Candidate> {
     const network = await openProxy(server)
-    const candidate = new Candidate(new Program(PROGRAM, network.url, name, label, String(LEASE)), network)
+    const candidate = new Candidate(
+      new Program(PROGRAM, 'candidate', network.url, String(LEASE), name, label),
+      network,
+    )
     expect(await candidate.program.line()).to.equal('stands')
     void candidate.read().catch(() => {})
     return candidate

@@ -12,7 +12,7 @@ import { idempotencyKey as hono } from '../src/hono'
 import { idempotencyKey as nest } from '../src/nest'
 import { APPS, type App, type Handlers } from './apps'
 
-const PROGRAM = '../../../packages/recipes/test/programs/payments.ts'
+const PROGRAM = '../../../packages/recipes/test/program.ts'
 
 interface Sent {
   readonly status: number
@@ -254,10 +254,10 @@ describe('Idempotency-Key and processes that are killed', () => {
   ] as const)
     it(`A process killed ${moment}: the other instance answers with run ${expected}`, async function () {
       skipInMemory(this, NO_PROCESS)
-      const { port } = await sharedStandalone()
+      const { url } = await sharedStandalone()
       const [key, counter] = [randomUUID(), uniqueName('runs')]
       const programs = [moment, 'never'].map(
-        (when) => new Program(PROGRAM, String(port), counter, when, '800'),
+        (when) => new Program(PROGRAM, 'payments', url, '800', counter, when),
       )
       const [dying, other] = await Promise.all(programs.map((program) => program.line()))
       const died = await send(dying!, key).catch(() => 'died')

@@ -18,7 +18,7 @@ import { InFlightError, KeyReusedError, once } from '../src/index'
 import { begin } from '../src/runs'
 
 const redisKey = (key: string) => `rlock_once:{${key}}`
-const PROGRAM = '../../../packages/recipes/test/programs/once.ts'
+const PROGRAM = '../../../packages/recipes/test/program.ts'
 const LEASE = 1_000
 const KEEP = { keep: 60_000 }
 
@@ -198,8 +198,8 @@ describe('once', () => {
 
   it('A process killed in the run leaves it to the next one; killed after it, the value stays', async function () {
     skipInMemory(this, NO_PROCESS)
-    const { port } = await defaultServer()
-    const programs = [1, 2].map(() => new Program(PROGRAM, String(port), key, String(LEASE)))
+    const { url } = await defaultServer()
+    const programs = [1, 2].map(() => new Program(PROGRAM, 'run', url, String(LEASE), key))
     const beginnings = programs.map((program) => program.line())
     const first = await Promise.race(beginnings.map((line, at) => line.then(() => at)))
     programs[first]!.kill()

@@ -24,7 +24,7 @@ import { type Slot, takeSlot } from '../src/index'
 import { takeNumber } from '../src/slots'
 
 const keyOf = (name: string) => `rlock_slots:{${name}}`
-const PROGRAM = '../../../packages/recipes/test/programs/take-slot.ts'
+const PROGRAM = '../../../packages/recipes/test/program.ts'
 const LEASE = 1_000
 
 /** One number, which another client has. */
@@ -115,8 +115,8 @@ describe('takeSlot', () => {
 
   it('The number of a killed process comes back by itself, and a waiter gets it', async function () {
     skipInMemory(this, NO_PROCESS)
-    const { port } = await defaultServer()
-    const dying = new Program(PROGRAM, String(port), name, '1', String(LEASE))
+    const { url } = await defaultServer()
+    const dying = new Program(PROGRAM, 'slot', url, String(LEASE), name, '1')
     expect(await dying.line()).to.equal('0')
     const waiting = takeSlot(redisson, name, 1)
     dying.kill()

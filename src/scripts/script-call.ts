@@ -1,4 +1,4 @@
-import type { BrokenConnection } from '../redis/send/fence-states'
+import type { BrokenConnection } from '../redis/send/fences'
 import type { Clock, Moment } from '../util/clock'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'

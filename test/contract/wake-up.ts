@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ClientInternals } from '../../src/client/client-internals'
-import { BrokenConnection } from '../../src/redis/send/fence-states'
+import { BrokenConnection } from '../../src/redis/send/fences'
 import { openRedis, rejection, timed } from '../kit/clients'
 import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import { Redis as Redis5 } from 'ioredis5'
+import type { RedisOptions } from 'ioredis'
 import type { RedissonOptions } from '../../src/index'
 import { createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import {
@@ -86,29 +85,9 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing with a server without INFO, enableReadyCheck: false', async () => {
-    const address = await start('rename-command INFO ""')
-    await locks({ ...address, enableReadyCheck: false })
-    await locks({ ...address, enableReadyCheck: false, db: 3 })
-    const theirs = new Redis({ ...address, enableReadyCheck: false, lazyConnect: true })
-    await locks(theirs)
-    await locks(new Redis5({ ...address, db: 3, enableReadyCheck: false, lazyConnect: true }))
-    expect(printed).to.deep.equal([])
-  })
-
   it('A handshake prints nothing with a server that has no SELECT but for database 0', async () => {
     await locks(await start('rename-command SELECT ""'))
     expect(printed).to.deep.equal([])
-  })
-
-  it('A handshake prints nothing and sends no INFO where enableReadyCheck is false', async () => {
-    const address = await start()
-    const admin = await openRedis(server.url)
-    const asked = async () => /cmdstat_info:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? '0'
-    const before = Number(await asked())
-    await createRedisson({ redis: { ...address, enableReadyCheck: false } })
-    // The client asks what kind of server it is, whether a replica, which run of it, and whether it may ask. This test asked, too.
-    expect(Number(await asked())).to.equal(before + 5)
   })
 
   it('A handshake prints nothing with a server that is loading at the creation', async () => {
@@ -155,18 +134,6 @@ describe('A handshake prints nothing and asks for no more than it may, behind Se
     expect(printed).to.deep.equal([])
   })
 
-  it('A handshake prints nothing behind Sentinel, with enableReadyCheck: false', async () => {
-    const options = source({ ...bob, db: 3, enableReadyCheck: false })
-    await locks(options)
-    await locks(new Redis5({ ...(options as object), lazyConnect: true }))
-    const redisson = await createRedisson({ redis: options })
-    const name = uniqueName()
-    const primary = await setup.primary()
-    const there = await openRedis(`redis://${primary.host}:${primary.port}/3`)
-    await redisson.getLock(name).withLock(async () => expect(await there.exists(name)).to.equal(1))
-    expect(printed).to.deep.equal([])
-  })
-
   it('A handshake prints nothing while one sentinel is down, before or after', async () => {
     const redisson = await createRedisson({ redis: source() })
     await setup.sentinels[0]!.kill()
@@ -193,14 +160,6 @@ describe('A handshake prints nothing and asks for no more than it may, in a clus
 
   it('A handshake prints nothing with a cluster whose user may use no INFO', async () => {
     await locks({ nodes: nodes(), options: { redisOptions: bob } })
-    expect(printed).to.deep.equal([])
-  })
-
-  it('A handshake prints nothing with a cluster and enableReadyCheck: false', async () => {
-    const options = { enableReadyCheck: false, redisOptions: { ...bob, enableReadyCheck: false } }
-    await locks({ nodes: nodes(), options })
-    const theirs = new Cluster(nodes(), { ...options, lazyConnect: true })
-    await locks(theirs)
     expect(printed).to.deep.equal([])
   })
 })

@@ -72,7 +72,7 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
     })
 
   for (const mode of ['AUTO', 'ON', 'OFF'] as const)
-    it(`${mode}, for a user without PUBSUB, ${mode === 'AUTO' ? 'is refused by create(), naming right and option' : 'asks for nothing'}`, async () => {
+    it(`${mode}, for a user without PUBSUB, ${mode === 'AUTO' ? 'is refused by create(), naming the right' : 'asks for nothing'}`, async () => {
       for (const node of setup.nodes)
         await withClient(node, (client) =>
           client.call('ACL', 'SETUSER', 'some', 'on', '>pw', '~*', '&*', '+@all', '-pubsub'),
@@ -83,10 +83,7 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
         const error = await rejection(creating)
         expect(error).to.be.instanceOf(RedisRefusedError)
         expect((error as RedisRefusedError).reply).to.match(/^NOPERM/)
-        expect(error.message)
-          .to.contain('+pubsub|shardnumsub')
-          .and.contain('shardedSubscriptionMode')
-          .and.match(/'ON'.*'OFF'/)
+        expect(error.message).to.match(/pubsub/i)
       } else await (await creating).getLock(uniqueName()).withLock(() => {})
     })
 

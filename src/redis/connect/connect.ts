@@ -3,10 +3,10 @@ import { type Cluster, Redis } from 'ioredis'
 import { RedisRefusedError, RedisUnavailableError } from '../../api/errors'
 import type { Clock } from '../../util/clock'
 import { withTimeout } from '../../util/timeout'
-import { classify, isReplyError, withoutSecrets } from '../reply/errors'
+import { classify, isReplyError, SelectRefusedError, withoutSecrets } from '../reply/errors'
 import type { RedisTarget } from '../target/target'
 import { addressOf } from './cluster-nodes'
-import { SelectRefusedError } from './ioredis-internals'
+import { handshakes } from './ioredis-internals'
 import { primaryNamed } from './sentinels'
 
 /** In ms. */
@@ -21,22 +21,16 @@ export async function connectOrFail(
   target: RedisTarget,
   clock: Clock,
 ): Promise<void> {
-  const emitter: EventEmitter = redis
-  const failures = noteFailures(emitter)
-  const listening = new AbortController()
-  // Rejects at an error event. If the first ready check of a Cluster goes to a node that is gone, ioredis
-  // connects again and never settles the promise of `connect`.
-  const ready = once(emitter, 'ready', { signal: listening.signal })
+  const failure = lastFailure(redis)
+  // Rejects at an error event, which has the reason. The promise of `connect` says that it was closed.
+  const ready = once(redis as EventEmitter, 'ready')
   try {
     await inTime(Promise.race([redis.connect(), ready]), target, clock)
   } catch (error) {
-    const { reason, node = redis instanceof Redis ? primaryNamed(redis) : undefined } = failures
+    const { reason, node = redis instanceof Redis ? primaryNamed(redis) : undefined } = failure
     redis.disconnect()
     const { lastNodeError } = error as { lastNodeError?: unknown }
     throw unavailable(reason ?? lastNodeError ?? error, target, node)
-  } finally {
-    listening.abort()
-    failures.end()
   }
 }
 
@@ -53,14 +47,12 @@ export async function firstToAnswer(cluster: Cluster, target: RedisTarget, clock
   const first = Promise.any(answering).catch(({ errors }) => {
     throw errors.find(isReplyError) ?? errors[0] ?? new Error('the cluster names no node that has slots')
   })
-  const failures = noteFailures(cluster)
+  const failure = lastFailure(cluster)
   try {
     return await inTime(first, target, clock)
   } catch (error) {
-    const { reason = error, node = nodes[0] && addressOf(nodes[0]) } = failures
+    const { reason = error, node = nodes[0] && addressOf(nodes[0]) } = failure
     throw isReplyError(error) ? unavailable(error, target) : unavailable(reason, target, node)
-  } finally {
-    failures.end()
   }
 }
 
@@ -68,49 +60,37 @@ export async function firstToAnswer(cluster: Cluster, target: RedisTarget, clock
  * Notes why connections fail. ioredis rejects with "Connection is closed" or "all are unreachable"; its
  * events had the reason before.
  */
-function noteFailures(emitter: EventEmitter) {
-  const note = (error: unknown, node?: string) => {
-    if ((error as Error).message !== 'Connection is closed.') Object.assign(failures, { reason: error, node })
+function lastFailure(redis: EventEmitter): { reason?: unknown; node?: string } {
+  const failure = {}
+  const note = (reason: Error, node?: string) => {
+    if (reason.message !== 'Connection is closed.') Object.assign(failure, { reason, node })
   }
-  const failures: { reason?: unknown; node?: string; end(): void } = {
-    end() {
-      emitter.off('node error', note)
-      emitter.off('sentinelError', note)
-    },
-  }
-  emitter.on('node error', note)
-  emitter.on('sentinelError', note)
-  return failures
-}
-
-/**
- * Throws TypeError if a cluster node or a sentinel answers at a plain address. Otherwise most locks would
- * fail there later, with MOVED or an unknown command.
- */
-export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
-  // A user without the right to INFO can still use locks.
-  const info = await inTime(redis.info('server').catch(unlessReply), target, clock)
-  const mode = /^(?:redis|server)_mode:(\w+)/m.exec(String(info))?.[1]
-  if (mode === 'cluster')
-    throw new TypeError(
-      `${target.description} is a node of a Redis Cluster, and a connection to it alone would answer MOVED ` +
-        'for most locks: give { redis: { nodes: [...] } }',
-    )
-  if (mode === 'sentinel')
-    throw new TypeError(
-      `${target.description} is a sentinel, which holds no locks: give { redis: { sentinels: [...], name } }`,
-    )
+  redis.on('node error', note)
+  redis.on('sentinelError', note)
+  return failure
 }
 
 /**
  * Waits until the server at a plain address is no replica. Rejects with RedisUnavailableError after the
- * connect timeout: a service may start during a failover, and a replica never grants a lock.
+ * connect timeout: a service may start during a failover, and a replica never grants a lock. Throws TypeError
+ * if a cluster node or a sentinel answers. Otherwise most locks would fail there later, with MOVED or an
+ * unknown command.
  */
 export async function untilPrimary(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
   const begun = clock.now()
   for (;;) {
-    const info = await inTime(redis.info('replication').catch(unlessReply), target, clock)
-    if (!/^role:(slave|replica)\b/m.test(String(info))) return
+    const { mode, isReplica } = handshakes.get(redis)!
+    if (mode === 'cluster')
+      throw new TypeError(
+        `${target.description} is a node of a Redis Cluster, and a connection to it alone would answer ` +
+          'MOVED for most locks: give { redis: { nodes: [...] } }',
+      )
+    if (mode === 'sentinel')
+      throw new TypeError(
+        `${target.description} is a sentinel, which holds no locks: give { redis: { sentinels: [...], name ` +
+          '} }',
+      )
+    if (!isReplica) return
     if (clock.elapsedSince(begun) + LOOK_AGAIN > target.connectTimeout)
       throw new RedisUnavailableError(
         `Redis at ${target.description} is a replica, and stayed one for ${target.connectTimeout} ms. A ` +
@@ -120,6 +100,7 @@ export async function untilPrimary(redis: Redis, target: RedisTarget, clock: Clo
     await new Promise<void>((over) => clock.after(LOOK_AGAIN, over))
     // The name may lead to another server by now.
     redis.disconnect(true)
+    await inTime(redis.ping().catch(unlessReply), target, clock)
   }
 }
 

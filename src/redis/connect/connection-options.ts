@@ -6,6 +6,7 @@ import type { RedisTarget } from '../target/target'
 /** Options of every connection of the client. They do not depend on the ioredis options of the caller. */
 const OWN_OPTIONS = {
   lazyConnect: true,
+  enableReadyCheck: true,
   role: 'master',
   enableAutoPipelining: false,
   // These values apply until the client has connected. Then `stopResending` changes them.

@@ -1,6 +1,7 @@
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import { outsideRequests } from '../../util/async-context'
-import { isReplyError } from '../reply/errors'
+import { isCommandRefused, isReplyError, SelectRefusedError } from '../reply/errors'
+import { readServerInfo, type ServerInfo } from '../reply/info'
 import type { AskedWhenOpening } from '../target/ask-when-opening'
 
 // All that the client's own connections need of ioredis beyond its public events and options; sentinels.ts
@@ -10,7 +11,7 @@ import type { AskedWhenOpening } from '../target/ask-when-opening'
 //
 // | what | why | if ioredis differs |
 // | --- | --- | --- |
-// | `select`, `info` | a connection is used only in its database | create() refuses it: `runIds` |
+// | `select`, `info` | a connection is used only in its database | create() refuses it: `handshakes` |
 // | `flushQueue` | calls that wait for a connection learn why it was refused | they learn that it was closed |
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
 // | `connector.connect`, `condition.auth` | a connection asks for credentials and TLS options that change | the first connection fails |
@@ -38,38 +39,30 @@ export interface Primary {
   readonly port: number
 }
 
-/**
- * The server refused SELECT when a connection was opened. The connection is closed and opened again later.
- */
-export class SelectRefusedError extends Error {
-  // ioredis gives this name to the error replies of a server.
-  override readonly name = 'ReplyError'
-
-  constructor(db: number, reply: string) {
-    super(`${reply}: the connection is not in database ${db} and is not used`)
-  }
+/** What the server told when a connection was opened. */
+export interface Handshake extends ServerInfo {
+  /** Its id; undefined if the user may not ask. A server that restarted begins at 1 again. */
+  readonly connection: number | undefined
 }
 
-const INFO_REFUSED = /\bNOPERM\b|unknown (sub)?command|not (allowed|permitted|support)|disabled/i
 const NEEDS_NO_PASSWORD = /no password is set|without any password configured for the default user/
 
 const CUT_OFF = new Error('Failed to refresh slots: the node says that its cluster is down')
 
 export const ignore = () => {}
 /**
- * The run id of the server of each connection that was ready, and so passed the check; undefined if INFO was
- * not sent or was refused. A connection that is ready and not here has an ioredis that does not let its
- * handshake be checked.
+ * The last handshake of each connection. A connection that is ready and not here has an ioredis that does not
+ * let its handshake be checked.
  */
-export const runIds = new WeakMap<Redis, string | undefined>()
+export const handshakes = new WeakMap<Redis, Handshake>()
 
 /**
  * Makes a connection ready only when it is in its database. When SELECT fails, ioredis itself reports that
  * and goes on in database 0, and would send there what waits. Before `ready` it asks for INFO. That call
  * selects the database first, and has no answer if that fails: the connection is closed, and ioredis
- * reconnects after a back-off.
+ * reconnects after a back-off. `isOfCluster`: a node that is loading is ready, too. It says so to each call.
  */
-export function checkDatabase(redis: Redis, asksForInfo: boolean): void {
+export function checkDatabase(redis: Redis, isOfCluster = false): void {
   const select = redis.select.bind(redis) as Method
   const info = redis.info.bind(redis) as Method
   // The check reports a failed SELECT; ioredis would report it a second time.
@@ -79,12 +72,9 @@ export function checkDatabase(redis: Redis, asksForInfo: boolean): void {
     const done = args.at(-1)
     if (redis.status !== 'connect' || typeof done !== 'function') return info(...args)
     const { stream } = redis
-    const checking = check(redis.options, select, asksForInfo ? info : async () => '')
+    const checking = shakeHands(redis, select, info)
     checking.then(
-      (answer) => {
-        runIds.set(redis, /^run_id:(\w+)/m.exec(answer)?.[1])
-        done(null, answer)
-      },
+      (answer) => done(null, isOfCluster ? '' : answer),
       (error) => {
         // ioredis would go on after an error that contains NOPERM.
         if (redis.stream !== stream || redis.status !== 'connect') return
@@ -99,21 +89,26 @@ export function checkDatabase(redis: Redis, asksForInfo: boolean): void {
   Object.assign(redis, { select: selectInHandshake, info: infoOrCheck })
 }
 
-/** Resolves with the answer to INFO, if the user may ask. SELECT and INFO cost one round trip together. */
-async function check({ db }: RedisOptions, select: Method, info: Method): Promise<string> {
+/** Resolves with the answer to INFO, if the user may ask. All commands cost one round trip together. */
+async function shakeHands(redis: Redis, select: Method, info: Method): Promise<string> {
+  const { db } = redis.options
   const selecting = db ? select(db) : undefined
-  const asking = info().catch((error) => {
-    // Without a right to INFO the user can still use locks.
-    if (isReplyError(error) && INFO_REFUSED.test(error.message)) return ''
-    throw error
-  })
+  const asking = Promise.all([info(), redis.client('ID')].map((each) => each.catch(unlessRefused)))
   asking.catch(ignore)
   try {
     await selecting
   } catch (error) {
     throw isReplyError(error) ? new SelectRefusedError(db!, error.message) : error
   }
-  return String(await asking)
+  const [answer, id] = (await asking).map(String)
+  handshakes.set(redis, { ...readServerInfo(answer!), connection: Number(id) || undefined })
+  return answer!
+}
+
+/** Without these rights the user can still use locks. */
+function unlessRefused(error: unknown): string {
+  if (!isCommandRefused(error)) throw error
+  return ''
 }
 
 /**
@@ -191,7 +186,7 @@ function askWhenOpening(redis: Redis, connector: Connector, asked: AskedWhenOpen
  */
 export function prepareNode(node: Redis, isConnected: () => boolean): void {
   openSocketsOutsideRequests(node)
-  if (node.options.db) checkDatabase(node, false)
+  checkDatabase(node, true)
   logIn(node)
   const methods = node as unknown as { asking: Method; duplicate(...args: unknown[]): Redis }
   // ioredis reads the map of slots, which belongs to no database, through duplicates of the nodes.

@@ -11,15 +11,11 @@ export const NO_RESENDING = {
   maxRetriesPerRequest: 0,
 } as const satisfies RedisOptions
 
-/**
- * Makes a connection that becomes ready only when it is in its database. With `enableReadyCheck: false` it
- * sends no INFO.
- */
+/** Makes a connection that becomes ready only when it is in its database. */
 export function openChecked(target: RedisTarget, override?: RedisOptions): Redis {
-  const options = connectionOptions(target, override)
-  const redis = new Redis({ ...options, enableReadyCheck: true })
+  const redis = new Redis(connectionOptions(target, override))
   openSocketsOutsideRequests(redis)
-  checkDatabase(redis, options.enableReadyCheck !== false)
+  checkDatabase(redis)
   logIn(redis)
   stayWithSentinels(redis, systemClock)
   return redis

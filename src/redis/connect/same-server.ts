@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Clock } from '../../util/clock'
-import { runIds } from './ioredis-internals'
+import { handshakes } from './ioredis-internals'
 
 /** Each time the name led the companion to the same other server, so this try is one of the commands. */
 const TRY_OF_THE_COMMANDS = 4
@@ -35,7 +35,7 @@ export function keepOnOneServer(commands: Redis, companion: Redis, clock: Clock)
 
 /** By the run ids or, where the user may not ask for them, by the addresses of the sockets. */
 function isOneServer(one: Redis, other: Redis): boolean {
-  const [first, second] = [runIds.get(one), runIds.get(other)]
+  const [first, second] = [handshakes.get(one)?.runId, handshakes.get(other)?.runId]
   if (first !== undefined && second !== undefined) return first === second
   return addressOf(one) === addressOf(other)
 }

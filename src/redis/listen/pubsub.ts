@@ -1,11 +1,9 @@
 import { Cluster, type Redis } from 'ioredis'
-import { RedisRefusedError } from '../../api/errors'
 import type { ResolvedOptions } from '../../api/options'
 import type { Clock } from '../../util/clock'
 import { connectOrFail, inTime, unavailable } from '../connect/connect'
 import { NO_RESENDING, openChecked } from '../connect/node-connection'
 import { keepOnOneServer } from '../connect/same-server'
-import { withoutSecrets } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
 import type { CommandConnection } from '../send/command-connection'
 import type { RedisTarget } from '../target/target'
@@ -34,18 +32,8 @@ export async function choosePublish(
   } catch (error) {
     // Only an unknown command means that there is no sharded pub/sub. After another error, a guess could miss
     // all messages.
-    const cause = withoutSecrets(error, target.secrets)
-    const { message } = cause
-    if (/\bunknown (\w+ )?(sub)?command\b/i.test(message)) return 'publish'
-    if (!/^NOPERM\b/.test(message)) throw unavailable(error, target)
-    throw new RedisRefusedError(
-      `Redis at ${target.description} refused PUBSUB SHARDNUMSUB: ${message}. The ` +
-        "shardedSubscriptionMode 'AUTO' uses it to find out whether the cluster has sharded pub/sub. Grant " +
-        "the user +pubsub|shardnumsub, or set shardedSubscriptionMode to 'ON' (sharded, Redis 7.0 and " +
-        "later) or 'OFF', the same for every client.",
-      message,
-      { cause },
-    )
+    if (/\bunknown (\w+ )?(sub)?command\b/i.test((error as Error).message)) return 'publish'
+    throw unavailable(error, target)
   }
 }
 

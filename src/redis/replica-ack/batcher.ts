@@ -3,11 +3,11 @@ import type { ResolvedOptions } from '../../api/options'
 import type { Moment } from '../../util/clock'
 import { pingOrDisconnect } from '../connect/health-check'
 import { reconnectUnless } from '../connect/reconnect'
-import { NOT_SENT } from '../reply/errors'
+import { isCommandRefused, NOT_SENT } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
 import type { OutageReporter } from '../reports/outage-reporter'
 import type { ReplicaAckReply } from '../send/command-connection'
-import { isRefused, LOST_REPLICA, ReplicaCount } from './replica-count'
+import { LOST_REPLICA, ReplicaCount } from './replica-count'
 
 /** One command, and the callbacks for its answer. */
 interface Order {
@@ -212,7 +212,7 @@ export class ReplicaAckBatcher {
 
   /** Whether the server refuses WAIT, so that no acknowledgement is possible. */
   private isWithoutWait(error: Error): boolean {
-    if (!isRefused(error)) return false
+    if (!isCommandRefused(error)) return false
     this.replicas.waitForNone()
     return true
   }

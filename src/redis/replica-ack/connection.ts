@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from 'ioredis'
 import { reachedAt, servingNodes } from '../connect/cluster-nodes'
-import { runIds } from '../connect/ioredis-internals'
+import { handshakes } from '../connect/ioredis-internals'
 import { NO_RESENDING, openChecked, openNode } from '../connect/node-connection'
 import { keepOnOneServer } from '../connect/same-server'
 import { classify, isClusterDown } from '../reply/errors'
@@ -67,7 +67,7 @@ export class ReplicaAckConnection extends CommandConnection {
   /** Identifies the server that answers for this key now: another one after a failover. */
   primaryOf(key: string): string {
     const { redis } = this
-    return redis instanceof Cluster ? this.serverOf(key) : (runIds.get(redis) ?? '')
+    return redis instanceof Cluster ? this.serverOf(key) : (handshakes.get(redis)?.runId ?? '')
   }
 
   /** Whether a replica of this server, of `primaryOf`, may lack what it answers. */
@@ -109,7 +109,7 @@ export class ReplicaAckConnection extends CommandConnection {
       // reconnect.
       if (server !== '') redis.on('ready', () => redis.once('close', () => this.client.newServer()))
       this.fences.watch(server, redis)
-      const idOfServer = server === '' ? () => runIds.get(redis) ?? '' : () => server
+      const idOfServer = server === '' ? () => handshakes.get(redis)?.runId ?? '' : () => server
       sender = new ReplicaAckBatcher(redis, idOfServer, this.client, this.options, this.refusals)
       this.senders.set(server, sender)
     }

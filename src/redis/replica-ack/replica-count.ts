@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Moment } from '../../util/clock'
-import { SelectRefusedError } from '../connect/ioredis-internals'
-import { classify, isLogin } from '../reply/errors'
-import { type OnlineReplica, onlineReplicas } from '../reply/replication-info'
+import { isCommandRefused } from '../reply/errors'
+import { type OnlineReplica, onlineReplicas, readServerInfo } from '../reply/info'
 import type { ConnectedClient } from '../reports/connected-client'
 import type { OutageReporter } from '../reports/outage-reporter'
 
@@ -99,7 +98,7 @@ export class ReplicaCount {
         ({ lag, hasAcknowledged }) => hasAcknowledged || (lag <= KEEPS_UP && !askedInVain),
       )
       const keepingUp = counted.filter(({ lag }) => lag <= KEEPS_UP)
-      this.isPrimary = !/^role:slave/m.test(info)
+      this.isPrimary = !readServerInfo(info).isReplica
       this.waitFor(Math.min(counted.length, Math.max(1, keepingUp.length)))
       this.compare(online.length)
       this.hadReplicas ||= online.length > 0
@@ -107,7 +106,7 @@ export class ReplicaCount {
       else this.follow(asked, Number(/^master_repl_offset:(\d+)/m.exec(info)?.[1]), keepingUp)
       return online.length > 0 && counted.length === 0
     } catch (error) {
-      if (!isRefused(error)) throw error
+      if (!isCommandRefused(error)) throw error
       this.waitForNone()
       return false
     }
@@ -184,11 +183,6 @@ export class ReplicaCount {
   private reached(by: Moment) {
     if (!this.isInDoubt) this.client.replicated(this.idOfServer(), by)
   }
-}
-
-/** Whether the server does not know the command, or this user may not use it. */
-export function isRefused(error: unknown): boolean {
-  return classify(error) === 'refused' && !(error instanceof SelectRefusedError) && !isLogin(error)
 }
 
 /**

@@ -21,6 +21,18 @@ export type FailureKind =
 /** The connection is not there, or a command waited for it for too long: nothing was sent. */
 export const NOT_SENT = new Error('Connection is closed')
 
+/**
+ * The server refused SELECT when a connection was opened. The connection is closed and opened again later.
+ */
+export class SelectRefusedError extends Error {
+  // ioredis gives this name to the error replies of a server.
+  override readonly name = 'ReplyError'
+
+  constructor(db: number, reply: string) {
+    super(`${reply}: the connection is not in database ${db} and is not used`)
+  }
+}
+
 const TRANSIENT =
   /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|(credentials|tls) function failed|has not finished the handshake/
 /** Transient errors that usually end only when an operator acts. */
@@ -98,6 +110,11 @@ export const isClusterDown = says(/^CLUSTERDOWN /)
 
 /** Whether the server refused the credentials. */
 export const isLogin = says(/\b(NOAUTH|WRONGPASS)\b/)
+
+/** Whether the server does not know the command, or this user may not use it. */
+export function isCommandRefused(error: unknown): boolean {
+  return classify(error) === 'refused' && !isLogin(error) && !(error instanceof SelectRefusedError)
+}
 
 /**
  * Whether the server lacks memory, disk or replicas. The client waits for these as long as for a connection.

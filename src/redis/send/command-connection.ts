@@ -3,30 +3,16 @@ import { Cluster, Redis } from 'ioredis'
 import { RedissonError } from '../../api/errors'
 import type { Timer } from '../../util/clock'
 import { completeNatMap, primaryOf } from '../connect/cluster-nodes'
-import {
-  connectOrFail,
-  firstToAnswer,
-  inTime,
-  refuseWrongMode,
-  tlsHint,
-  unavailable,
-  untilPrimary,
-} from '../connect/connect'
+import { connectOrFail, firstToAnswer, inTime, tlsHint, unavailable, untilPrimary } from '../connect/connect'
 import { connectionOptions } from '../connect/connection-options'
 import { pingOrDisconnect } from '../connect/health-check'
-import {
-  openSocketsOutsideRequests,
-  prepareNode,
-  runIds,
-  SelectRefusedError,
-} from '../connect/ioredis-internals'
+import { handshakes, openSocketsOutsideRequests, prepareNode } from '../connect/ioredis-internals'
 import { openChecked } from '../connect/node-connection'
 import { reconnectUnless } from '../connect/reconnect'
-import { classify, isClusterDown, isLogin, withoutSecrets } from '../reply/errors'
+import { classify, isClusterDown, isLogin, SelectRefusedError, withoutSecrets } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
 import { addressAndDatabase, type RedisTarget } from '../target/target'
-import type { BrokenConnection } from './fence-states'
-import { Fences } from './fences'
+import { type BrokenConnection, Fences } from './fences'
 import { type Answered, encode, RawCommand, rawCommandsWork } from './raw-command'
 
 const READ_EVERY = 1_000
@@ -83,7 +69,7 @@ export class CommandConnection {
        * may have different start nodes.
        */
       get id(): string {
-        if (redis instanceof Redis) return runIds.get(redis) ?? target.description
+        if (redis instanceof Redis) return handshakes.get(redis)?.runId ?? target.description
         return primaryOf(redis, 0) ?? target.description
       },
     }
@@ -93,9 +79,11 @@ export class CommandConnection {
     const { client } = this
     const redis = openChecked(this.target)
     redis.on('error', (error: unknown) => this.failed(error))
-    redis.on('ready', () => this.admitted())
-    redis.on('ready', () => client.outages.connected())
-    redis.on('ready', () => client.newServer())
+    redis.on('ready', () => {
+      this.admitted()
+      client.outages.connected()
+      client.newServer()
+    })
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, client.clock))
     return redis
   }
@@ -115,13 +103,9 @@ export class CommandConnection {
       // ioredis would ask one node at random and wait for it, and that node may hang. A cluster that is down,
       // or a node that loads, says so to the first call, which tries again.
       enableReadyCheck: false,
-      redisOptions: connectionOptions(target, {
-        // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends
-        // a connection.
-        reconnectOnError,
-        // With a database, `prepareNode` makes it the check that the connection is in that database.
-        enableReadyCheck: !!target.options.db,
-      }),
+      // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends a
+      // connection.
+      redisOptions: connectionOptions(target, { reconnectOnError }),
     })
     openSocketsOutsideRequests(cluster)
     cluster.on('error', (error: unknown) => this.failed(error))
@@ -143,11 +127,11 @@ export class CommandConnection {
   private failed(error: unknown) {
     const { lastNodeError } = error as { lastNodeError?: unknown }
     const reason = lastNodeError ?? error
-    if (reason instanceof SelectRefusedError) this.refusal = reason
-    else if (['refused', 'transient', 'final'].includes(classify(reason)))
-      this.refusal = withoutSecrets(reason, this.target.secrets)
-    else this.refusal = undefined
-    this.met(this.refusal ? reason : error)
+    const isRefusal = classify(reason) !== 'connection'
+    const shown = () =>
+      reason instanceof SelectRefusedError ? reason : withoutSecrets(reason, this.target.secrets)
+    this.refusal = isRefusal ? shown() : undefined
+    this.met(isRefusal ? reason : error)
   }
 
   private met(error: unknown) {
@@ -195,13 +179,10 @@ export class CommandConnection {
     const { clock } = this.client
     await connectOrFail(redis, target, clock)
     try {
-      if (redis instanceof Redis && !runIds.has(redis))
+      if (redis instanceof Redis && !handshakes.has(redis))
         throw new Error('the installed ioredis does not let its handshake be checked')
       const answering = redis instanceof Redis ? redis : await firstToAnswer(redis, target, clock)
-      if (target.kind === 'standalone') {
-        await refuseWrongMode(answering, target, clock)
-        await untilPrimary(answering, target, clock)
-      }
+      if (target.kind === 'standalone') await untilPrimary(answering, target, clock)
       this.usesFastPath = await inTime(rawCommandsWork(answering), target, clock)
       return answering
     } catch (error) {

@@ -2,29 +2,66 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
 import { addressOf, servingNodes } from '../connect/cluster-nodes'
 import { inTime } from '../connect/connect'
-import { unanswered } from '../connect/ioredis-internals'
+import { handshakes, unanswered } from '../connect/ioredis-internals'
 import { classify } from '../reply/errors'
 import type { RedisTarget } from '../target/target'
-import { type BrokenConnection, BrokenConnections } from './fence-states'
 
 const RETRY_AFTER = 250
 /** How often the client reads the map of slots while the fence of a broken connection is pending, in ms. */
 const REFRESH_EVERY = 500
 
 /**
- * The id of a connection, and the run id of its server. A restarted server numbers its connections from 1
- * again.
+ * - `pending`: its commands may still arrive at the server, until a new connection rules that out
+ * - `fenced`: its commands have been executed or never will be
+ * - `unfenced`: its commands may still arrive, and the client cannot prevent it
  */
-interface Identity {
-  readonly id: number
-  readonly runId: string
+export type FenceState = 'pending' | 'fenced' | 'unfenced'
+
+/** One connection that broke. */
+export class BrokenConnection {
+  /** The next connection that broke. */
+  next: BrokenConnection | undefined
+  private readonly callbacks: (() => void)[] = []
+
+  constructor(
+    /** Its server: the address of a cluster node, or '' for a single server. */
+    readonly server: string,
+    public state: FenceState,
+  ) {}
+
+  settle(state: 'fenced' | 'unfenced'): void {
+    if (this.state !== 'pending') return
+    this.state = state
+    for (const callback of this.callbacks.splice(0)) callback()
+  }
+
+  /** Calls back once the state, which must be `pending`, has changed. */
+  whenSettled(callback: () => void): void {
+    this.callbacks.push(callback)
+  }
+}
+
+/**
+ * The broken connections of a client, in order. A call in flight keeps those that broke after it was sent on
+ * them.
+ */
+export class BrokenConnections {
+  last = new BrokenConnection('', 'fenced')
+
+  add(server: string, state: FenceState): BrokenConnection {
+    const broken = new BrokenConnection(server, state)
+    this.last.next = broken
+    this.last = broken
+    return broken
+  }
 }
 
 /**
  * Ensures that the commands of a client's broken connections do not arrive later.
  *
  * A command that was in flight when its connection broke may be delayed in a network, a proxy or a buffer. It
- * may arrive after commands that are sent later. So the client asks for the id of each connection. The next
+ * may arrive after commands that are sent later. So the client asks for the id of each connection
+ * in its handshake. The next
  * connection to the same run of the same server kills the broken one (`CLIENT KILL ID`). After that answer
  * the old commands have been executed or never will be. A broken connection stays unfenced if its id is
  * unknown, if the server has restarted or is another one, or if the user may not kill it.
@@ -38,7 +75,7 @@ interface Identity {
  */
 export class Fences {
   readonly broken = new BrokenConnections()
-  private readonly pending = new Map<BrokenConnection, Identity>()
+  private readonly pending = new Map<BrokenConnection, { connection: number; runId: string }>()
   private timer: Timer | undefined
   private closed = false
 
@@ -58,33 +95,18 @@ export class Fences {
 
   /** Fences a connection to this server, now and after each reconnect. See BrokenConnection for `server`. */
   watch(server: string, redis: Redis): void {
-    let identity: Partial<Identity> = {}
-    let identified: Promise<void> = Promise.resolve()
     redis.on('connect', () => {
-      const own: Partial<Identity> = {}
-      const { stream } = redis
-      identity = own
       // A server that became a replica refuses every command in flight, and ioredis adds a listener for each.
-      stream.setMaxListeners(0)
-      // The id is read during the handshake, so that the answer comes before any command of the client is
-      // sent.
-      identified = this.identify(redis, own, () => redis.stream === stream && !stream.destroyed)
+      redis.stream.setMaxListeners(0)
       // This listener runs before ioredis rejects the unanswered commands, because their callers read this
       // state.
-      redis.stream.prependOnceListener('close', () => this.ended(server, redis, own))
+      redis.stream.prependOnceListener('close', () => this.ended(server, redis))
     })
     redis.on('ready', () => {
-      if (this.pending.size === 0) return
-      const { stream } = redis
-      const own = identity
-      const isSame = () => redis.stream === stream && redis.status === 'ready'
-      void identified.then(() => {
-        for (const [broken, lost] of this.pendingOf(server)) {
-          if (!isSame()) return
-          if (own.runId === lost.runId) this.kill(redis, broken, lost, isSame)
-          else this.settle(broken, 'unfenced')
-        }
-      })
+      const runId = handshakes.get(redis)?.runId
+      for (const [broken, lost] of this.pendingOf(server))
+        if (runId === lost.runId) this.kill(redis, broken, lost.connection)
+        else this.settle(broken, 'unfenced')
     })
   }
 
@@ -94,42 +116,26 @@ export class Fences {
     for (const broken of [...this.pending.keys()]) this.settle(broken, 'unfenced')
   }
 
-  private pendingOf(server: string): [BrokenConnection, Identity][] {
+  private pendingOf(server: string) {
     return [...this.pending].filter(([broken]) => broken.server === server)
   }
 
-  private ended(server: string, redis: Redis, { id, runId }: Partial<Identity>) {
+  private ended(server: string, redis: Redis) {
     // A connection that never became ready carried no commands.
     if (redis.status !== 'ready') return
+    const { connection, runId } = handshakes.get(redis) ?? {}
     if (unanswered(redis) === 0) this.broken.add(server, 'fenced')
-    else if (this.closed || id === undefined || runId === undefined) this.broken.add(server, 'unfenced')
+    else if (this.closed || connection === undefined || runId === undefined)
+      this.broken.add(server, 'unfenced')
     else {
-      this.pending.set(this.broken.add(server, 'pending'), { id, runId })
+      this.pending.set(this.broken.add(server, 'pending'), { connection, runId })
       this.readSlotMap(0)
     }
   }
 
-  /**
-   * Asks for the ids. Asks a server that is busy or loading again, because pending fences wait for the
-   * answer.
-   */
-  private async identify(redis: Redis, identity: Partial<Identity>, isSame: () => boolean): Promise<void> {
-    while (isSame() && !this.closed) {
-      try {
-        const [id, info] = await Promise.all([redis.client('ID'), redis.info('server')])
-        const runId = /^run_id:(\w+)/m.exec(info)?.[1]
-        if (runId !== undefined) Object.assign(identity, { id: Number(id), runId })
-        return
-      } catch (error) {
-        // The user may not ask, or the connection is gone already.
-        if (classify(error) !== 'transient') return
-        await new Promise<void>((resolve) => this.clock.after(RETRY_AFTER, resolve))
-      }
-    }
-  }
-
-  private kill(redis: Redis, broken: BrokenConnection, lost: Identity, isSame: () => boolean) {
-    redis.client('KILL', 'ID', lost.id).then(
+  private kill(redis: Redis, broken: BrokenConnection, id: number) {
+    const { stream } = redis
+    redis.client('KILL', 'ID', id).then(
       // How many it killed does not matter: 0 means that the server has closed it already.
       () => this.settle(broken, 'fenced'),
       (error) => {
@@ -137,7 +143,8 @@ export class Fences {
         if (kind === 'connection') return
         if (kind !== 'transient') return this.settle(broken, 'unfenced')
         this.clock.after(RETRY_AFTER, () => {
-          if (isSame() && this.pending.has(broken)) this.kill(redis, broken, lost, isSame)
+          const isSame = redis.stream === stream && redis.status === 'ready'
+          if (isSame && this.pending.has(broken)) this.kill(redis, broken, id)
         })
       },
     )

@@ -17,10 +17,11 @@ const ADDRESS = ['host', 'port', 'path']
 // from replicas would break locks, and after a retry strategy that gives up the client would never reconnect.
 const CONNECTION = LOGIN_OPTIONS.concat(
   `connectionName clientInfoTag sentinelUsername sentinelPassword keepAlive connectTimeout
-  sentinelCommandTimeout noDelay enableTLSForSentinelMode updateSentinels enableReadyCheck
+  sentinelCommandTimeout noDelay enableTLSForSentinelMode updateSentinels
   family db sentinelTLS sentinelMaxConnections natMap Connector`.split(/\s+/),
 )
 
+const time = check.whole(0, Number.MAX_SAFE_INTEGER)
 /**
  * Checks of values that ioredis would take in silence: it would connect to another server, or not in time.
  */
@@ -34,29 +35,23 @@ const CHECKS: Readonly<Record<string, check.Check>> = {
   family: check.whole(0, 6),
   sentinelMaxConnections: check.whole(1, 1_000),
   sentinels,
+  keepAlive: time,
+  connectTimeout: time,
+  sentinelCommandTimeout: time,
+  slotsRefreshTimeout: time,
+  slotsRefreshInterval: time,
 }
-for (const time of [
-  'keepAlive',
-  'connectTimeout',
-  'sentinelCommandTimeout',
-  'slotsRefreshTimeout',
-  'slotsRefreshInterval',
-])
-  Object.assign(CHECKS, { [time]: check.whole(0, Number.MAX_SAFE_INTEGER) })
 
-const IGNORED = `autoPipeliningIgnoredCommands autoResendUnfulfilledCommands autoResubscribe blockingTimeout
-  blockingTimeoutGrace commandQueue commandTimeout disableClientInfo disconnectTimeout enableAutoPipelining
-  enableOfflineQueue failoverDetector himportFieldsets keyPrefix lazyConnect maxLoadingRetryTime
-  maxRetriesPerRequest monitor offlineQueue preferredSlaves protocol readOnly reconnectOnError replyMapping
-  retryStrategy role scripts sentinelReconnectStrategy sentinelRetryStrategy showFriendlyErrorStack
-  socketTimeout stringNumbers`.split(/\s+/)
+const IGNORED = `autoPipeliningIgnoredCommands autoResendUnfulfilledCommands autoResubscribe
+  blockingTimeout blockingTimeoutGrace commandQueue commandTimeout disableClientInfo disconnectTimeout
+  enableAutoPipelining enableOfflineQueue enableReadyCheck failoverDetector himportFieldsets keyPrefix
+  lazyConnect maxLoadingRetryTime maxRetriesPerRequest monitor offlineQueue preferredSlaves protocol
+  readOnly reconnectOnError replyMapping retryStrategy role scripts sentinelReconnectStrategy
+  sentinelRetryStrategy showFriendlyErrorStack socketTimeout stringNumbers`.split(/\s+/)
 
 const IGNORED_OF_CLUSTER =
-  `clusterNodeRetryStrategy clusterRetryStrategy enableReadyCheck maxRedirections retryDelayOnClusterDown
+  `clusterNodeRetryStrategy clusterRetryStrategy maxRedirections retryDelayOnClusterDown
   retryDelayOnFailover retryDelayOnMoved retryDelayOnTryAgain scaleReads shardedSubscribers`.split(/\s+/)
-
-/** What a client needs to be let in. */
-export const LOGIN: Place = { taken: LOGIN_OPTIONS, ignored: [] }
 
 const SENTINEL: Place = { taken: ['host', 'port', 'family'], ignored: [], addresses: [] }
 

@@ -55,27 +55,25 @@ function isFunction(given: unknown): given is () => unknown {
 
 /** Connections that open at the same time ask once. */
 function asked<T>(what: string, given: () => unknown, timeout: number, read: (given: unknown) => T) {
-  const ask = async () =>
-    read(
-      await withTimeout(Promise.resolve().then(given), timeout, systemClock, () => {
-        throw new Error(`no answer within ${timeout} ms`)
-      }),
-    )
   let asking: Promise<T> | undefined
   const forget = () => {
     asking = undefined
   }
+  const ask = async () => {
+    try {
+      const answer = await withTimeout(Promise.resolve().then(given), timeout, systemClock, () => {
+        throw new Error(`no answer within ${timeout} ms`)
+      })
+      const options = read(answer)
+      forget()
+      return options
+    } catch (error) {
+      systemClock.after(FAILED_FOR, forget)
+      throw new Error(`The ${what} function failed: ${(error as Error)?.message ?? error}`, { cause: error })
+    }
+  }
   return () => {
-    asking ??= ask().then(
-      (answer) => {
-        forget()
-        return answer
-      },
-      (error) => {
-        systemClock.after(FAILED_FOR, forget)
-        throw new Error(`The ${what} function failed: ${error?.message ?? error}`, { cause: error })
-      },
-    )
+    asking ??= ask()
     return asking
   }
 }

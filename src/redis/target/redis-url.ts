@@ -1,25 +1,22 @@
 import type { RedisOptions } from 'ioredis'
 import { SERVER, unknownOption } from './allowed-options'
 
-const EXPECTED = 'expected redis://[user:password@]host:port[/database]'
+const EXPECTED = 'expected redis://[user:password@]host:port[/database] or redis+unix:///path/of/the/socket'
 const WITH_TLS = /^(rediss|valkeys):/i
 // Redisson writes redis+uds.
 const SOCKET = /^redis\+(?:unix|uds):/i
 /** Up to the path of the socket, with the credentials. */
 const SOCKET_URL = /^redis\+(?:unix|uds):\/\/([^/?#]*@)?\//i
 
-const FLAGS = ['noDelay', 'enableReadyCheck']
 /** The options that the query of a URL may have. */
-const IN_QUERY = 'db username password family connectTimeout connectionName clientInfoTag keepAlive'
-  .split(' ')
-  .concat(FLAGS)
+const IN_QUERY = 'db username password family connectTimeout connectionName clientInfoTag keepAlive'.split(
+  ' ',
+)
 
 /**
- * Reads a URL or the path of a unix socket. Throws TypeError without a credential in it. `where` names the
- * option.
+ * Reads a URL. Throws TypeError without a credential in it. `where` names the option.
  */
 export function parseRedisUrl(given: string, where: string): RedisOptions {
-  if (given.startsWith('/') && !given.startsWith('//')) return parsePath(given, where)
   const isSocket = SOCKET.test(given)
   if (isSocket && !SOCKET_URL.test(given))
     throw new TypeError(
@@ -59,11 +56,6 @@ function parseUrl(given: string, where: string): URL {
   return url
 }
 
-function parsePath(given: string, where: string): RedisOptions {
-  const [path = '', ...query] = given.split('?')
-  return withQuery({ path }, new URLSearchParams(query.join('?')), where)
-}
-
 function credentials(username: string, password: string, where: string): RedisOptions {
   if (username === '' && password === '') return {}
   return { username: decoded(username, where), password: decoded(password, where) }
@@ -86,9 +78,7 @@ function withQuery(options: RedisOptions, query: URLSearchParams, where: string)
       throw unknownOption(key, IN_QUERY, `${where}'s query`)
     if (all[key] !== undefined && all[key] !== '')
       throw new TypeError(`${where} is a URL that gives ${key} twice`)
-    if (FLAGS.includes(key) && !/^(true|false)$/.test(value))
-      throw new TypeError(`${where} is a URL whose ${key} is neither true nor false`)
-    all[key] = FLAGS.includes(key) ? value === 'true' : value
+    all[key] = value
   }
   return all as RedisOptions
 }

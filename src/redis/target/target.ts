@@ -1,7 +1,7 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../../api/arguments'
 import type { RedisSource } from '../../api/redis-source'
-import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './allowed-options'
+import { CLUSTER, NODE, type Place, read, SERVER, SERVERS } from './allowed-options'
 import { type AskedWhenOpening, askForCredentials, askingForTls } from './ask-when-opening'
 import { isCluster, isRedis, isSomeClient, nodesOf, selectedDatabase } from './ioredis-instance'
 import { isNodeRedis, readNodeRedis } from './node-redis'
@@ -90,8 +90,10 @@ function isUrl(source: unknown): source is URL {
 function single(given: object, isWritten = false): RedisTarget {
   const options = read(given, SERVER, 'redis', isWritten)
   const { sentinels } = options
+  if (sentinels && options.enableTLSForSentinelMode && !options.tls)
+    throw new TypeError('redis.enableTLSForSentinelMode is true, and redis.tls is not given')
   // Without this switch ioredis drops `tls` behind Sentinel, and sends the password in clear.
-  if (sentinels && usesTls(options, isWritten)) options.enableTLSForSentinelMode = true
+  if (sentinels && options.tls) options.enableTLSForSentinelMode = true
   const description = sentinels
     ? `${options.name} by Sentinel at ${addresses(sentinels, 26379)}`
     : addresses([options], 6379)
@@ -105,18 +107,6 @@ function single(given: object, isWritten = false): RedisTarget {
     secrets: secretsOf(options),
     connectTimeout,
   }
-}
-
-/**
- * An instance has `enableTLSForSentinelMode: false` by default. In options of the caller it contradicts
- * `tls`.
- */
-function usesTls({ tls, enableTLSForSentinelMode: given }: RedisOptions, isWritten: boolean): boolean {
-  if ((given && !tls) || (given === false && tls && isWritten))
-    throw new TypeError(
-      `redis.enableTLSForSentinelMode is ${given}, and redis.tls is ${tls ? '' : 'not '}given`,
-    )
-  return !!tls
 }
 
 /** The address and the database as the options say. */
@@ -153,8 +143,9 @@ function cluster(given: readonly unknown[], options: ClusterOptions = {}, isWrit
   })
   // ioredis logs in to discovered nodes with these options only. The caller may have written them into the
   // URL of a node.
-  const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
-  const each = { ...read(entrance, LOGIN, 'redis.nodes', false), ...shared }
+  const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls)
+  const { host: _host, port: _port, path: _path, ...login } = entrance ?? {}
+  const each = { ...login, ...shared }
   const connectTimeout = each.connectTimeout || DEFAULT_CONNECT_TIMEOUT
   return {
     kind: 'cluster',
@@ -169,7 +160,11 @@ function cluster(given: readonly unknown[], options: ClusterOptions = {}, isWrit
 
 function parseNode(node: unknown, where: string, isWritten: boolean): RedisOptions {
   const options = nodeOptions(node, where)
-  if (isWritten) refuseDatabase(options, where)
+  if (isWritten && Number(options.db ?? 0) !== 0)
+    throw new TypeError(
+      `${where}.db is the database of one node: give redis.options.redisOptions.db, for a cluster that has ` +
+        'several',
+    )
   return read(options, NODE, where, isWritten)
 }
 
@@ -187,14 +182,6 @@ function nodeOptions(node: unknown, where: string): RedisOptions {
 
 function addresses(of: readonly RedisOptions[], defaultPort: number): string {
   return of.map(({ path, host = 'localhost', port = defaultPort }) => path ?? `${host}:${port}`).join(', ')
-}
-
-function refuseDatabase({ db }: RedisOptions, where: string): void {
-  if (Number(db ?? 0) !== 0)
-    throw new TypeError(
-      `${where}.db is the database of one node: give redis.options.redisOptions.db, for a cluster that has ` +
-        'several',
-    )
 }
 
 function secretsOf(options: RedisOptions): string[] {

@@ -76,9 +76,7 @@ describe('A connection that broke with commands in flight', () => {
 
   it('A broken connection is killed as soon as a busy server answers again', async () => {
     const [proxy] = link.proxies
-    const { host, port } = proxy!
-    // Else no connection is ready before the server has done with the script.
-    const redisson = await link.client({}, {}, { host, port, enableReadyCheck: false })
+    const redisson = await link.client()
     const name = setting.newName()
     await setting.admin.config('SET', 'lua-time-limit', 20)
     const looping = await openRedis(`redis://${setting.primary.host}:${setting.primary.port}`)
@@ -94,7 +92,7 @@ describe('A connection that broke with commands in flight', () => {
       ),
     )
     await link.accept()
-    // Asked on its new connection, and answered BUSY.
+    // Its handshake is answered BUSY.
     await waitUntil('the client is back', () => proxy!.connections > 0)
     await sleep(400)
     await setting.admin.script('KILL')

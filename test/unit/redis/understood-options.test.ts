@@ -37,14 +37,12 @@ describe('A redis option that is understood', () => {
     ['redis+unix:///tmp/s?db=3&password=p%40', { path: '/tmp/s', db: 3, password: 'p@' }],
     ['redis+unix://ada:p%40@/tmp/s', { path: '/tmp/s', username: 'ada', password: 'p@' }],
     [new URL('redis+unix:///tmp/s?db=3'), { path: '/tmp/s', db: 3 }],
-    ['/tmp/s', { path: '/tmp/s' }],
-    ['/tmp/s?db=4', { path: '/tmp/s', db: 4 }],
     [
-      'redis://h?db=4&family=6&connectTimeout=500&connectionName=n&enableReadyCheck=false',
-      { host: 'h', db: 4, family: 6, connectTimeout: 500, connectionName: 'n', enableReadyCheck: false },
+      'redis://h?db=4&family=6&connectTimeout=500&connectionName=n',
+      { host: 'h', db: 4, family: 6, connectTimeout: 500, connectionName: 'n' },
     ],
     // Known, and not taken.
-    ['redis://h?commandTimeout=50&lazyConnect=true', { host: 'h' }],
+    ['redis://h?commandTimeout=50&enableReadyCheck=false', { host: 'h' }],
   ]
   for (const [url, options] of urls)
     it(`The redis option is understood: the URL ${url}`, () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { BrokenConnections } from '../../../src/redis/send/fence-states'
+import { BrokenConnections } from '../../../src/redis/send/fences'
 import type { Script } from '../../../src/scripts/script'
 import { ScriptCall } from '../../../src/scripts/script-call'
 import type { ScriptTransport } from '../../../src/scripts/transport'

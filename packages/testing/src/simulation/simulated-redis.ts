@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { outsideRequests, random } from 'rlock/internal'
+import type { Redis } from 'ioredis'
+import { handshakes, outsideRequests, random } from 'rlock/internal'
 import { InFlight } from './in-flight'
 import type { SimulatedProcess } from './process'
 import { LATER, type SimulatedServer } from './server'
@@ -115,6 +116,9 @@ export class SimulatedRedis extends EventEmitter {
     this.info('server').then(
       () => {
         if (this.socket !== socket || this.status !== 'connect') return
+        const { runId } = this.server
+        const handshake = { runId, mode: 'standalone', isReplica: false, connection: socket.id }
+        handshakes.set(this as unknown as Redis, handshake)
         this.status = 'ready'
         this.retries = 0
         outsideRequests(() => this.emit('ready'))

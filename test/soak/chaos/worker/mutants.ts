@@ -3,7 +3,7 @@ import type { ClientInternals } from '../../../../src/client/client-internals'
 import { LeaseBook } from '../../../../src/leases/lease-book'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { FairKind } from '../../../../src/locks/fair-kind'
-import { runIds } from '../../../../src/redis/connect/ioredis-internals'
+import { handshakes } from '../../../../src/redis/connect/ioredis-internals'
 import { ClusterSubscriber } from '../../../../src/redis/listen/cluster-subscriber'
 import { SubscriberConnection } from '../../../../src/redis/listen/subscriber'
 import { CommandConnection } from '../../../../src/redis/send/command-connection'
@@ -194,7 +194,7 @@ export function mutated(mutant: MutantName | undefined, worker: string): ClientI
       overwrite(Cohort.prototype, { yieldTime: () => 0, handOff: () => true })
       return {}
     case 'subscriber-stays':
-      overwrite(runIds, { get: () => 'one server' })
+      overwrite(handshakes, { get: () => ({ runId: 'one server' }) })
       return {}
     case 'deaf-to-sentinels':
       if (worker === 'node-1') listenOnce()

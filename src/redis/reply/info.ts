@@ -1,3 +1,19 @@
+/** What a server says of itself in INFO. Undefined: it does not say so, or the user may not ask. */
+export interface ServerInfo {
+  /** A server that restarted has another one. */
+  readonly runId: string | undefined
+  readonly mode: string | undefined
+  readonly isReplica: boolean
+}
+
+export function readServerInfo(info: string): ServerInfo {
+  return {
+    runId: /^run_id:(\w+)/m.exec(info)?.[1],
+    mode: /^(?:redis|server)_mode:(\w+)/m.exec(info)?.[1],
+    isReplica: /^role:(slave|replica)\b/m.test(info),
+  }
+}
+
 /** A replica whose state is "online" at the primary. */
 export interface OnlineReplica {
   /** Seconds since the primary last heard from it. */

@@ -45,13 +45,9 @@ export interface RRedLock extends RMultiLock {}
 
 /** See the interface. */
 export class RedLock extends MembersLock implements RRedLock {
-  private readonly watchdogLease: number
-
   constructor(client: Client, locks: readonly unknown[]) {
     const members = membersOf(locks, 'RedLock')
     super(client, members, 'RedLock', Math.floor(members.length / 2) + 1)
-    const leases = members.map((member) => (member.client ?? client).lockWatchdogTimeout)
-    this.watchdogLease = Math.min(...leases)
     const servers = members.flatMap(({ server }) => (server ? [server.id] : []))
     if (new Set(servers).size < servers.length)
       warnOnce(
@@ -64,9 +60,10 @@ export class RedLock extends MembersLock implements RRedLock {
   }
 
   protected [COLLECT](options: AcquireArguments): Promise<GrantedMembers | undefined> {
-    const { group, watchdogLease } = this
+    const { group, client } = this
     const { leaseTime, waitTime = 1 } = options
-    const bound = (leaseTime ?? Math.min(watchdogLease, this.client.maxHoldOf(options) ?? Infinity)) / 10
+    const watchdogLeases = group.members.map((member) => (member.client ?? client).lockWatchdogTimeout)
+    const bound = (leaseTime ?? Math.min(...watchdogLeases, client.maxHoldOf(options) ?? Infinity)) / 10
     // Redlock's validity: the lease less an allowance for clocks that run at different rates.
     const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
     const failure = (answers: readonly Told[], isFinal: boolean) => {

@@ -28,13 +28,9 @@ export async function acquireAll(call: MembersCall): Promise<GrantedMembers | un
       isAtOnce ? Promise.all(members.map((member) => call.try(member, 0))) : tryInOrder(call, first),
     )
     if (answers instanceof GrantedMembers) return answers
-    first = undefined
-    if (!wait.isOver) {
-      await call.pauseAfter(rounds)
-      // All callers wait for the same member, so that its next holder finds the other members free.
-      const taken = answers.find(({ kind }) => kind === 'taken')
-      first = taken && (await call.waitFor(taken.member, wait.left))
-    }
+    // All callers wait for the same member, so that its next holder finds the other members free.
+    const taken = answers.find(({ kind }) => kind === 'taken')
+    first = await call.waitAfter(rounds, taken?.member, wait.left)
     if (!first && wait.isOver) return call.end(answers)
   }
 }

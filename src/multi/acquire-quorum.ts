@@ -27,15 +27,11 @@ export async function acquireQuorum(call: MembersCall, bound: number): Promise<G
     const mayEnd = rounds > 0 || wait.isOneTry
     const answers = await call.round(() => tryAtOnce(call, bound, mayEnd, first))
     if (answers instanceof GrantedMembers) return answers
-    first = undefined
-    if (!wait.isOver) {
-      await call.pauseAfter(rounds)
-      // All callers wait for the same member at the same time: each member has its turn.
-      const turn = Math.floor(client.clock.now().wall / LONGEST_WAIT) % members.length
-      const taken = answers.filter(({ kind }) => kind === 'taken')
-      const blocker = taken.find(({ member }) => members.indexOf(member) >= turn) ?? taken[0]
-      first = blocker && (await call.waitFor(blocker.member, longest()))
-    }
+    // All callers wait for the same member at the same time: each member has its turn.
+    const turn = Math.floor(client.clock.now().wall / LONGEST_WAIT) % members.length
+    const taken = answers.filter(({ kind }) => kind === 'taken')
+    const blocker = taken.find(({ member }) => members.indexOf(member) >= turn) ?? taken[0]
+    first = await call.waitAfter(rounds, blocker?.member, longest())
     if (!first && wait.isOver) return call.end(answers)
   }
 }

@@ -73,7 +73,7 @@ export class MembersCall {
   }
 
   /** Waits for one member, and holds nothing meanwhile. */
-  async waitFor(member: Member, most: number): Promise<Granted | undefined> {
+  private async waitFor(member: Member, most: number): Promise<Granted | undefined> {
     const { refusing } = this
     const answer = await this.try(member, Math.min(most, this.wait.left))
     if (answer.kind === 'granted') return answer
@@ -124,12 +124,18 @@ export class MembersCall {
     if (error !== undefined) throw error
   }
 
-  /** Random, so that callers that blocked each other do not do so again. */
-  async pauseAfter(rounds: number): Promise<void> {
+  /**
+   * Pauses between two rounds, and waits for a member that another owner holds. The pause is random, so that
+   * callers that blocked each other do not do so again.
+   */
+  async waitAfter(rounds: number, taken: Member | undefined, most: number): Promise<Granted | undefined> {
     const { group, wait, options } = this
-    if (rounds === 0) return
-    const time = Math.min(wait.left, random() * Math.min(2 ** rounds, LONGEST_PAUSE))
-    await unlessAborted(new Promise<void>((over) => group.client.clock.after(time, over)), options.signal)
+    if (wait.isOver) return undefined
+    if (rounds > 0) {
+      const time = Math.min(wait.left, random() * Math.min(2 ** rounds, LONGEST_PAUSE))
+      await unlessAborted(new Promise<void>((over) => group.client.clock.after(time, over)), options.signal)
+    }
+    return taken && (await this.waitFor(taken, most))
   }
 
   private note(answer: Told, since: Moment, isLate: boolean) {

@@ -47,10 +47,6 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     return this.group.name
   }
 
-  override toString(): string {
-    return this.group.name
-  }
-
   toJSON(): object {
     return { locks: this.group.members.map(({ name }) => name) }
   }

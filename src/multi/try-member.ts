@@ -1,5 +1,5 @@
 import type { AcquireArguments } from '../api/arguments'
-import type { LockMemberState, LockQuorumError } from '../api/errors'
+import type { LockQuorumError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import type { Clock, Moment } from '../util/clock'
@@ -18,9 +18,6 @@ export type Answer =
   | Granted
   | { readonly kind: 'taken'; readonly member: Member }
   | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
-
-/** The states of members that a later try may change, although no other owner holds them. */
-const ANSWERS_LATER: readonly LockMemberState[] = ['unreachable', 'late']
 
 /** Tries to acquire a member once. Settles as soon as the signal aborts; a later grant is released. */
 export async function tryMember(
@@ -48,7 +45,7 @@ export function isTransient(error: unknown): boolean {
   if (code === 'REDIS_UNAVAILABLE') return true
   // A RedLock is the member: a quorum of it did not answer in time.
   if (code !== 'LOCK_QUORUM') return false
-  return (error as LockQuorumError).members.some(({ state }) => ANSWERS_LATER.includes(state))
+  return (error as LockQuorumError).members.some(({ state }) => state === 'unreachable' || state === 'late')
 }
 
 /** How much of a wait is left. */

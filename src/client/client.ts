@@ -13,7 +13,6 @@ import { ScriptExecutor } from '../scripts/executor'
 import { outsideRequests } from '../util/async-context'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
-import { tracked } from '../util/tracked'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt, WaitResult } from '../waiting/attempt'
 import { Subscriptions } from '../waiting/subscriptions'
@@ -88,7 +87,6 @@ export class Client {
 
   private readonly inspection: Inspection
   readonly subscriptions: Subscriptions
-  private readonly sections = new Set<Promise<unknown>>()
 
   private constructor(
     readonly clientId: string,
@@ -260,20 +258,11 @@ export class Client {
     )
   }
 
-  /**
-   * Takes what has something without an owner, and releases it at its end: shutdown() waits for it as for a
-   * hold.
-   */
-  untilReleased<T>(section: Promise<T>): Promise<T> {
-    return tracked(this.sections, section)
-  }
-
   /** Resolves when nothing is held, no permit is out, and no command is in flight. */
   private async letGo(): Promise<void> {
     // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an
     // orphan.
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
-    await Promise.allSettled(this.sections)
     await this.leases.live.empty()
     await this.permitsOut.none()
     // The last hold leaves the registry when its release is sent, so the answer to that release is still

@@ -66,13 +66,8 @@ export function runOnce(
       // No clock that was set, forward or back, changes how long that is.
       await releaseAfter(atLeast - (clock.now().monotonic - started.monotonic), hold, client)
     }
-    const task: RunOnceTask = {
-      get signal() {
-        return hold.signal
-      },
-    }
     try {
-      refuseLazy(await fn(task))
+      refuseLazy(await fn({ signal: hold.signal }))
     } catch (error) {
       // The caller gets the error of `fn`. A loss was reported by the signal and the event.
       await end().catch(() => {})

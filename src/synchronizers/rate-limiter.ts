@@ -142,18 +142,9 @@ const DELETE = script('rate-limiter/delete', Number)
 
 const NOT_SET = -1
 
-const acquireArguments = argumentsReader<AcquireRateOptions>(
-  ['permits', 'waitTime', 'signal'],
-  ['permits'],
-  undefined,
-  1,
-)
-const tryAcquireArguments = argumentsReader<TryAcquirePermitsOptions>(
-  ['permits', 'waitTime', 'signal'],
-  ['permits', 'waitTime'],
-  0,
-  1,
-)
+const TAKES = ['permits', 'waitTime', 'signal'] as const
+const acquireArguments = argumentsReader<AcquireRateOptions>(TAKES, ['permits'], undefined, 1)
+const tryArguments = argumentsReader<TryAcquirePermitsOptions>(TAKES, ['permits', 'waitTime'], 0, 1)
 
 function decodeConfig(raw: unknown): RateLimiterConfig | undefined {
   const [rate, interval, type, keepAliveTime] = (raw as string[]).map(Number)
@@ -215,8 +206,8 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
     if (!(await take(this, wanted))) throw waitIsOver(this, wanted.waitTime)
   }
 
-  async tryAcquire(...args: Parameters<typeof tryAcquireArguments>): Promise<boolean> {
-    return await take(this, tryAcquireArguments(...args))
+  async tryAcquire(...args: Parameters<typeof tryArguments>): Promise<boolean> {
+    return await take(this, tryArguments(...args))
   }
 
   async release(permits: number): Promise<void> {

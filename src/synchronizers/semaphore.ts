@@ -158,12 +158,9 @@ class PermitsInTurn extends PermitsTogether {
 }
 
 const acquireArguments = argumentsReader<AcquirePermitsOptions>(['permits', 'signal'], ['permits'])
-const tryAcquireArguments = argumentsReader<TryAcquirePermitsOptions>(
-  ['permits', 'waitTime', 'signal'],
-  ['permits', 'waitTime'],
-  0,
-)
-const withPermitsOptions = argumentsReader<WithPermitsOptions>(['permits', 'waitTime', 'signal'])
+const TAKES = ['permits', 'waitTime', 'signal'] as const
+const tryArguments = argumentsReader<TryAcquirePermitsOptions>(TAKES, ['permits', 'waitTime'], 0)
+const withPermitsOptions = argumentsReader<WithPermitsOptions>(TAKES)
 
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
@@ -176,20 +173,20 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
-    await take(this, acquireArguments(first), false)
+    await take(this, acquireArguments(first))
   }
 
-  async tryAcquire(...args: Parameters<typeof tryAcquireArguments>): Promise<boolean> {
-    return await take(this, tryAcquireArguments(...args), false)
+  async tryAcquire(...args: Parameters<typeof tryArguments>): Promise<boolean> {
+    return await take(this, tryArguments(...args))
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermits expects a function')
     const wanted = withPermitsOptions(options)
     const { permits, waitTime } = wanted
-    if (!(await take(this, wanted, true))) throw waitIsOver(this, waitTime)
+    if (!(await take(this, wanted))) throw waitIsOver(this, waitTime)
     const taken = { [Symbol.asyncDispose]: () => passOrRelease(this, permits, true) }
-    return await this.client.untilReleased(disposeAfter(taken, fn))
+    return await disposeAfter(taken, fn)
   }
 
   async release(permits = 1): Promise<void> {
@@ -221,8 +218,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 }
 
-/** `ofScope`: the caller does not release them by a call of its own. */
-async function take(semaphore: Semaphore, wanted: PermitsWanted, ofScope: boolean): Promise<boolean> {
+async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolean> {
   const { client, target } = semaphore
   const { permits, signal } = wanted
   if (permits === 0) {
@@ -230,11 +226,9 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted, ofScope: boolea
     return true
   }
   if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted)))) return false
+  client.permitsOut.took(target.objectId, permits)
   // The client may have begun to shut down in the same tick.
-  if (!client.closing.aborted) {
-    if (!ofScope) client.permitsOut.took(target.objectId, permits)
-    return true
-  }
+  if (!client.closing.aborted) return true
   await passOrRelease(semaphore, permits, true)
   throw client.closing.reason
 }
@@ -251,7 +245,7 @@ async function passOrRelease(semaphore: Semaphore, permits: number, ofScope: boo
   if (!passed) await releaseOnServer(semaphore, permits, ofScope, ofScope ? 'also refused' : 'unavailable')
   // Callers that only pass permits on to each other must not keep the event loop from all others.
   else {
-    if (!ofScope) client.permitsOut.released(target.objectId, permits)
+    client.permitsOut.released(target.objectId, permits)
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }
@@ -279,10 +273,10 @@ async function releaseOnServer(
     return result !== 'absent'
   } catch (error) {
     // The client releases them in the background.
-    isOut = !(error instanceof RedisUnavailableError)
+    isOut = !(error instanceof RedisUnavailableError) && retried !== 'also refused'
     throw error
   } finally {
-    if (!isOut && retried === 'unavailable') client.permitsOut.released(target.objectId, permits)
+    if (!isOut) client.permitsOut.released(target.objectId, permits)
     // The semaphore may be deleted, or permits were taken away. The next try says so, and from then on no
     // permit is passed on here.
     if (!isFreed) client.queues.notReleased(target)

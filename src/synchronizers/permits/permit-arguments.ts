@@ -12,9 +12,6 @@ import { quote } from '../../util/quote'
 const MAX_PERMITS = 1_000
 
 const LEASED = ['permits', 'leaseTime', 'waitTime', 'signal'] as const
-const acquireArguments = argumentsReader<LeasedPermitsOptions>(LEASED, ['leaseTime'])
-const tryAcquireArguments = argumentsReader<LeasedPermitsOptions>(LEASED, ['waitTime', 'leaseTime'], 0)
-
 const PERMIT = ['leaseTime', 'maxHoldTime', 'signal'] as const
 const TRY_PERMIT = ['waitTime', ...PERMIT] as const
 /** `acquirePermit({ … })`. */
@@ -24,31 +21,30 @@ export const tryPermitOptions = argumentsReader<TryAcquirePermitOptions>(TRY_PER
 /** `withPermit(fn, { … })`. */
 export const withPermitOptions = argumentsReader<WithPermitOptions>(TRY_PERMIT)
 
-type Given = Parameters<typeof acquireArguments>
-
-/** `acquire()`, `acquire(lease, unit)`, `acquire({ … })`. */
-export function acquireLeasedArguments(...given: Given): PermitsWanted {
-  return wanted('acquire(leaseTime, unit)', acquireArguments, given)
-}
-
-/** `tryAcquire()`, `tryAcquire(wait, unit)`, `tryAcquire(wait, lease, unit)`, `tryAcquire({ … })`. */
-export function tryAcquireLeasedArguments(...given: Given): PermitsWanted {
-  return wanted('tryAcquire(waitTime, leaseTime, unit)', tryAcquireArguments, given)
-}
-
 /**
  * One number is a count of permits in Java, and would be a time here. The call refuses it, and does not
  * guess.
  */
-function wanted(call: string, read: typeof acquireArguments, given: Given): PermitsWanted {
-  const [first] = given
-  if (typeof first === 'number' && !given.some((argument) => argument instanceof TimeUnit))
-    throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${first} }`)
-  const asked = read(...given)
-  return typeof first !== 'object'
-    ? asked
-    : { ...asked, permits: wholeNumber('permits', first.permits, 1, MAX_PERMITS) }
+function leasedReader(call: string, order: readonly ('waitTime' | 'leaseTime')[], defaultWait?: number) {
+  const read = argumentsReader<LeasedPermitsOptions>(LEASED, order, defaultWait)
+  return (...given: Parameters<typeof read>): PermitsWanted => {
+    const [first] = given
+    if (typeof first === 'number' && !given.some((argument) => argument instanceof TimeUnit))
+      throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${first} }`)
+    const asked = read(...given)
+    if (typeof first !== 'object') return asked
+    return { ...asked, permits: wholeNumber('permits', first.permits, 1, MAX_PERMITS) }
+  }
 }
+
+/** `acquire()`, `acquire(lease, unit)`, `acquire({ … })`. */
+export const acquireLeasedArguments = leasedReader('acquire(leaseTime, unit)', ['leaseTime'])
+/** `tryAcquire()`, `tryAcquire(wait, unit)`, `tryAcquire(wait, lease, unit)`, `tryAcquire({ … })`. */
+export const tryAcquireLeasedArguments = leasedReader(
+  'tryAcquire(waitTime, leaseTime, unit)',
+  ['waitTime', 'leaseTime'],
+  0,
+)
 
 export function permitId(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError(`a permit's id must be a string, got ${describe(value)}`)

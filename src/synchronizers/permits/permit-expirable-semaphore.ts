@@ -65,14 +65,12 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
   async acquire(...args: Parameters<typeof acquireLeasedArguments>): Promise<any> {
-    const ids = await takeIds(this, acquireLeasedArguments(...args))
-    return typeof args[0] === 'object' ? ids : ids?.[0]
+    return await takeIds(this, acquireLeasedArguments(...args), typeof args[0] === 'object')
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
   async tryAcquire(...args: Parameters<typeof tryAcquireLeasedArguments>): Promise<any> {
-    const ids = await takeIds(this, tryAcquireLeasedArguments(...args))
-    return typeof args[0] === 'object' ? ids : ids?.[0]
+    return await takeIds(this, tryAcquireLeasedArguments(...args), typeof args[0] === 'object')
   }
 
   async release(permits: string | readonly string[]): Promise<void> {
@@ -201,10 +199,10 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   }
 }
 
-async function takeIds(semaphore: Synchronizer, wanted: PermitsWanted) {
+async function takeIds(semaphore: Synchronizer, wanted: PermitsWanted, many: boolean) {
   const taken = await take(semaphore, wanted)
   if (taken) semaphore.client.permitsOut.took(semaphore.target.objectId, taken.ids.length)
-  return taken?.ids
+  return many ? taken?.ids : taken?.ids[0]
 }
 
 async function take(semaphore: Synchronizer, wanted: PermitsWanted) {

@@ -81,7 +81,12 @@ export class PermitLease extends Lease {
     const began = clock.now()
     try {
       const [state] = await releasePermits(semaphore, [id], false)
-      if (state !== 'released') throw this.goneAtRelease()
+      if (state !== 'released') {
+        this.lossReason = 'gone'
+        const error = this.notHeld('the server no longer knows it')
+        this.publishEnd?.('lost', error)
+        throw error
+      }
     } catch (error) {
       if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
         this.releaseOrphan(began)
@@ -89,13 +94,6 @@ export class PermitLease extends Lease {
     } finally {
       this.publishEnd?.('released')
     }
-  }
-
-  private goneAtRelease(): PermitNotHeldError {
-    this.lossReason = 'gone'
-    const error = this.notHeld('the server no longer knows it')
-    this.publishEnd?.('lost', error)
-    return error
   }
 
   /** Goes on in the background with a release that failed. */

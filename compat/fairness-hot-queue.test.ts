@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { openRedis } from '../test/kit/clients'
+import { openRedis, uniqueName } from '../test/kit/clients'
 import { openUntilTheEnd } from '../test/kit/closing'
-import { describeWithJava, ownJavaPeer } from '../test/kit/java'
+import type { CallersReport } from '../test/kit/contention/callers'
+import { startCallersProcess } from '../test/kit/contention/callers-process'
+import { type ContentionReport, describeWithJava, type JavaPeer, ownJavaPeer } from '../test/kit/java'
 import { ownServer } from '../test/kit/servers/index'
-import { type HotQueueReport, meetAtHotQueue } from './support/hot-queue'
 
 /** What no process may fall short of while a queue of Node callers hands a lock around among themselves. */
 const BOUND = {
@@ -86,4 +88,54 @@ function say(report: HotQueueReport): void {
     `          Java ${java.sections} turns, waits p50 ${java.p50} p99 ${java.p99} max ${java.max} ms; ` +
       `Node ${sections} turns, longest wait ${Math.round(nodeLongestWaitMs(report))} ms`,
   )
+}
+
+/** The queue is hot before Java comes, and stays so until Java has gone. */
+const HOT_BEFORE_MS = 500
+const HOT_AFTER_MS = 500
+
+interface HotQueue {
+  readonly url: string
+  readonly processes: number
+  readonly callersEach: number
+  readonly javaThreads: number
+  /** How long each section lasts, beyond the two commands that count it. */
+  readonly holdMs: number
+  readonly durationMs: number
+  readonly lockWatchdogTimeout: number
+}
+
+interface HotQueueReport {
+  readonly java: ContentionReport
+  readonly node: readonly CallersReport[]
+  /** Sections of all that left no trace in the counter they all raise: somebody else was inside. */
+  readonly lostUpdates: number
+}
+
+/**
+ * Node processes and the threads of one Java process at one lock, each asking again as soon as it is out. The
+ * Java peer should be warm: its first turns measure its compiler.
+ */
+async function meetAtHotQueue(redis: Redis, peer: JavaPeer, queue: HotQueue): Promise<HotQueueReport> {
+  const [lock, counterKey] = [uniqueName('hot'), uniqueName('counter')]
+  const { url, callersEach: callers, javaThreads: threads, holdMs, lockWatchdogTimeout } = queue
+  const durationMs = HOT_BEFORE_MS + queue.durationMs + HOT_AFTER_MS
+  const order = { url, lock, counterKey, callers, durationMs, holdMs, lockWatchdogTimeout }
+  const processes = Array.from({ length: queue.processes }, () => startCallersProcess(order))
+  try {
+    await Promise.all(processes.map(({ ready }) => ready))
+    const running = Promise.all(processes.map((each) => each.run()))
+    const java = await Promise.race([
+      sleep(HOT_BEFORE_MS).then(() =>
+        peer.contend(lock, { threads, durationMs: queue.durationMs, holdMs, counterKey }),
+      ),
+      // Only to fail with them: what they report comes later.
+      running.then(() => new Promise<never>(() => {})),
+    ])
+    const node = await running
+    const sections = node.reduce((sum, report) => sum + report.sections, java.sections)
+    return { java, node, lostUpdates: sections - Number(await redis.get(counterKey)) }
+  } finally {
+    for (const each of processes) each.kill()
+  }
 }

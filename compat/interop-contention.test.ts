@@ -1,24 +1,25 @@
 import { expect } from 'chai'
 import { uniqueName } from '../test/kit/clients'
 import { runCallers } from '../test/kit/contention/callers'
-import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
-import { setUpWorld, type World } from './support/world'
+import { type ContentionReport, REDISSON_VERSIONS } from '../test/kit/java'
+import { Program } from '../test/kit/program'
+import type { CallersReport } from '../test/kit/read-write/callers'
+import { callersSpec, LEASE_MS, LONG, runMixed } from '../test/kit/read-write/mixed'
+import { describeWorlds, type World } from './support/world'
 
-const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
-const LEASE_MS = 10_000
+const { oldest, newest } = REDISSON_VERSIONS
 const JAVA = { threads: 4, sections: 1_000 }
 const NODE = { callers: 4, sectionsEach: 250 }
+const TURNS = 20
 
-describeWithJava(
+describeWorlds(
   'contention of Java threads and Node callers',
-  () => {
-    for (const version of VERSIONS) {
-      describe(`with Redisson ${version}`, () => {
-        contentionTests(setUpWorld(version, { lockWatchdogTimeout: LEASE_MS }))
-      })
-    }
+  [oldest, newest],
+  { lockWatchdogTimeout: LEASE_MS },
+  (world) => {
+    contentionTests(world)
+    if (world.version === newest) processTests(world)
   },
-  VERSIONS,
 )
 
 function contentionTests(world: World): void {
@@ -72,5 +73,89 @@ function contentionTests(world: World): void {
     expect(java.timeouts + (160 - entered)).to.be.greaterThan(0)
     expect(await world.redis.get(counterKey)).to.equal(String(150 + entered))
     expect(await world.redis.exists(name)).to.equal(0)
+  })
+}
+
+/** Several Node processes beside the Java one. */
+function processTests(world: World): void {
+  it('Multi locks of Java and Node in random orders are acquired one at a time (M1)', async () => {
+    const { redis } = world
+    const names = ['a', 'b', 'c'].map((name) => uniqueName(name))
+    const [a, b, c] = names
+    const counterKey = uniqueName('counter')
+    const nodes = [1, 2].map(
+      () =>
+        new Program(
+          'multi-lock-callers.ts',
+          String(world.server.port),
+          names.join(),
+          String(TURNS),
+          counterKey,
+        ),
+    )
+    for (const node of nodes) expect(await node.line()).to.equal('ready')
+    const started = performance.now()
+    for (const node of nodes) node.say('go')
+    // One Java thread: two with different orders would keep each other waiting for whole rounds of 4.5 s.
+    const java = (async () => {
+      const reports: ContentionReport[] = []
+      for (const order of [
+        [c, b, a],
+        [b, a, c],
+      ])
+        reports.push(
+          await world.Java.contend(order.join(), {
+            type: 'multi',
+            sections: TURNS / 2,
+            holdMs: [0, 4],
+            pauseMs: [0, 4],
+            counterKey,
+          }),
+        )
+      return reports
+    })()
+    const [longest, reports] = await Promise.all([Promise.all(nodes.map((node) => node.line())), java])
+    const took = performance.now() - started
+    for (const report of reports) expect(report.errors).to.deep.equal([])
+    expect(await redis.get(counterKey)).to.equal(String(3 * TURNS))
+    expect(took).to.be.lessThan(30_000)
+    expect(await redis.exists(...names)).to.equal(0)
+    const ofJava = Math.round(Math.max(...reports.map(({ max }) => max)))
+    console.log(
+      `        ${Math.round(took)} ms in all; longest wait ${longest} ms in Node, ${ofJava} ms in Java`,
+    )
+  })
+
+  it('A writer is always alone, every read is consistent, and no caller waits for a lease', async () => {
+    const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 6_000)
+    const java = async (): Promise<CallersReport[]> => {
+      const { durationMs, holdMs, counterKey, twinKey, logStream } = spec
+      const common = { durationMs, holdMs, counterKey, twinKey, logStream }
+      const [reads, writes] = await Promise.all([
+        world.Java.contend(spec.lock, {
+          ...common,
+          type: 'read',
+          threads: spec.readers,
+          pauseMs: spec.readerPauseMs,
+        }),
+        world.Java.contend(spec.lock, {
+          ...common,
+          type: 'write',
+          threads: spec.writers,
+          pauseMs: spec.writerPauseMs,
+        }),
+      ])
+      expect([...reads.errors, ...writes.errors]).to.deep.equal([])
+      return [
+        {
+          reads: reads.sections,
+          writes: writes.sections,
+          longestReadWaitMs: reads.max,
+          longestWriteWaitMs: writes.max,
+        },
+      ]
+    }
+    const said = await runMixed(world.server.url, world.redis, 3, spec, java)
+    console.log(`        ${said}`)
   })
 }

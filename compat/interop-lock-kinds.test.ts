@@ -18,6 +18,7 @@ import { channelOf, setUpWorld, untilWaiting, type World } from './support/world
 
 const LEASE = 60_000
 const PROMPTLY = 5_000
+const SHORT_LEASE = 2_000
 
 /** Kinds of lock that are one lock under one name, in both languages. */
 const KINDS: readonly LockType[] = ['lock', 'nonReentrant', 'spin', 'fenced']
@@ -32,13 +33,11 @@ function ours(redisson: Redisson, type: LockType, name: string): RLock {
 describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () => {
   const world = setUpWorld('4.7.0')
   let a: JavaThread
-  let b: JavaThread
   let redisson: Redisson
   let name: string
 
   before(() => {
     a = world.Java.thread('a')
-    b = world.Java.thread('b')
     redisson = world.Node.redisson
   })
   beforeEach(() => {
@@ -47,7 +46,10 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
 
   const waits = () => untilWaiting(world.redis, channelOf(name))
 
-  describe('One name, several kinds', () => kindsTests(world))
+  describe('One name, several kinds', () => {
+    kindsTests(world)
+    otherKindsTests(world)
+  })
 
   it('Java and ours refuse a second lock() of a non-reentrant lock, whichever kind took it', async () => {
     const type = 'nonReentrant'
@@ -137,27 +139,6 @@ describeWithJava('Java and Node on one non-reentrant, spin or fenced lock', () =
       expect([java.sections, node.sections]).to.deep.equal([150, 150])
       expect(await world.redis.get(counterKey)).to.equal('300')
     })
-
-  it('The tokens of a fenced lock rise by one with each grant, in Java and here', async () => {
-    const lock = redisson.getFencedLock(name)
-    const tokens: (number | undefined)[] = []
-    for (let round = 0; round < 3; round++) {
-      tokens.push(await a.lockAndGetToken(name))
-      const waiting = lock.lockAndGetToken({ threadId: 1 })
-      await waits()
-      await a.unlock(name, { type: 'fenced' })
-      tokens.push(await waiting)
-      expect(await lock.getToken()).to.equal(await a.getToken(name))
-      const theirs = b.tryLockAndGetToken(name, { waitTime: 20_000 })
-      await waits()
-      await lock.unlock({ threadId: 1 })
-      tokens.push(await theirs)
-      tokens.push(await b.lockAndGetToken(name))
-      await b.unlock(name, { type: 'fenced' })
-      await b.unlock(name, { type: 'fenced' })
-    }
-    expect(tokens).to.deep.equal(Array.from({ length: 12 }, (_, index) => index + 1))
-  })
 
   it('Java takes a fenced hold without expiry for its own token -1; ours waits (J4, F6)', async () => {
     await redisson.getFencedLock(name).lock({ threadId: 1 })
@@ -251,4 +232,47 @@ function kindsTests(world: World): void {
         await java.unlock(name, { type: asked })
         await waitUntil('it is free', async () => (await world.redis.exists(name)) === 0)
       })
+}
+
+/** What docs/migration/java-redisson.md says of other kinds beside our `getLock`. */
+function otherKindsTests(world: World): void {
+  it('A member of a multi lock of Java is a plain lock to ours, in both directions', async () => {
+    const names = [uniqueName(), uniqueName()]
+    const [java, lock] = [world.Java.thread('multi'), world.Node.redisson.getLock(names[0]!)]
+    await java.lock(names.join(), { type: 'multi' })
+    expect(await lock.tryLock()).to.equal(false)
+    const waiting = lock.acquire()
+    await untilWaiting(world.redis, channelOf(names[0]!))
+    await java.unlock(names.join(), { type: 'multi' })
+    const hold = await waiting
+    expect(await java.tryLock(names.join(), { type: 'multi' })).to.equal(false)
+    await hold.unlock()
+  })
+
+  it('A fair lock of Java and our getLock() wake each other only when the lease they saw ends', async () => {
+    const name = uniqueName()
+    const [java, lock] = [world.Java.thread('fair'), world.Node.redisson.getLock(name)]
+    await java.lock(name, { type: 'fair', leaseTime: SHORT_LEASE })
+    const waiting = timed(() => lock.acquire({ leaseTime: SHORT_LEASE }))
+    await untilWaiting(world.redis, channelOf(name))
+    await java.unlock(name, { type: 'fair' })
+    expect(await waiting).to.be.within(SHORT_LEASE - 500, PROMPTLY)
+    const theirs = timed(() => java.lock(name, { type: 'fair' }))
+    await sleep(300)
+    await lock.forceUnlock()
+    expect(await theirs).to.be.within(SHORT_LEASE - 1_500, PROMPTLY)
+    await java.unlock(name, { type: 'fair' })
+  })
+
+  it('getMultiLock(group, values) of Java does not meet our getLock(): WrongTypeError here', async () => {
+    const name = uniqueName()
+    const [java, lock] = [world.Java.thread('group'), world.Node.redisson.getLock(name)]
+    await java.lock(name, { type: 'group' })
+    expect(await rejection(lock.tryLock())).to.have.property('code', 'WRONG_TYPE')
+    await java.unlock(name, { type: 'group' })
+    const hold = await lock.acquire()
+    await java.lock(name, { type: 'group' })
+    expect(hold.isHeld).to.equal(true)
+    await world.redis.del(name)
+  })
 }

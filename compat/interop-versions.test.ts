@@ -1,29 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../test/kit/clients'
-import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
+import { REDISSON_VERSIONS } from '../test/kit/java'
 import { lockKindTests } from './interop/lock-kinds'
 import { BOTH_WAYS, READ, saysNotHeld, WRITE } from './support/lock-peer'
-import { channelOf, setUpWorld, untilAsleep, untilWaiting, type World } from './support/world'
+import { channelOf, describeWorlds, untilAsleep, untilWaiting, type World } from './support/world'
 
 const { middle, last3 } = REDISSON_VERSIONS
-const VERSIONS = [middle, last3]
 const WATCHDOG_MS = 1_500
 
 // The oldest and the newest go through everything (interop*.test.ts); those between them through what matters most.
-describeWithJava(
+describeWorlds(
   'Redissons in between',
-  () => {
-    for (const version of VERSIONS)
-      describe(`with Redisson ${version}`, () => {
-        const world = setUpWorld(version, { lockWatchdogTimeout: WATCHDOG_MS, readWrite: true })
-        smokeTests(world)
-        readWriteSmokeTests(world)
-        lockKindTests(world)
-        readWriteQuirkTests(world)
-      })
+  [middle, last3],
+  { lockWatchdogTimeout: WATCHDOG_MS, readWrite: true },
+  (world) => {
+    smokeTests(world)
+    readWriteSmokeTests(world)
+    lockKindTests(world)
+    readWriteQuirkTests(world)
   },
-  VERSIONS,
 )
 
 function smokeTests(world: World): void {

@@ -1,25 +1,22 @@
-import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
+import { REDISSON_VERSIONS } from '../test/kit/java'
 import { differenceTests } from './interop/differences'
 import { holdingTests } from './interop/holding'
 import { lockKindTests } from './interop/lock-kinds'
+import { readWriteDifferenceTests } from './interop/read-write-differences'
+import { stepDownTests } from './interop/read-write-step-down'
+import { readWriteWaitingTests } from './interop/read-write-waiting'
 import { waitingTests } from './interop/waiting'
-import { setUpWorld } from './support/world'
+import { describeWorlds } from './support/world'
 
-const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
+const { oldest, newest } = REDISSON_VERSIONS
 
-describeWithJava(
-  'Java and Node on one lock',
-  () => {
-    for (const version of VERSIONS) {
-      describe(`with Redisson ${version}`, () => {
-        // One JVM for all of these: a start costs more than most tests here.
-        const world = setUpWorld(version)
-        describe('waiting', () => waitingTests(world))
-        describe('holding', () => holdingTests(world))
-        describe('other kinds', () => lockKindTests(world))
-        describe('differing on purpose', () => differenceTests(world))
-      })
-    }
-  },
-  VERSIONS,
-)
+// One JVM for all of these: a start costs more than most tests here.
+describeWorlds('Java and Node on one lock', [oldest, newest], { readWrite: true }, (world) => {
+  describe('waiting', () => waitingTests(world))
+  describe('holding', () => holdingTests(world))
+  describe('other kinds', () => lockKindTests(world))
+  describe('differing on purpose', () => differenceTests(world))
+  describe('waiting for a read-write lock', () => readWriteWaitingTests(world))
+  describe('stepping down', () => stepDownTests(world))
+  describe('a read-write lock that differs', () => readWriteDifferenceTests(world))
+})

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-import type { RedissonOptions } from '../../src/index'
+import { Redisson, type RedissonOptions } from '../../src/index'
 import { endWithThisProcess } from '../../test/kit/servers/left-behind'
 import type { ObjectChoice } from './lock-peer'
+import { NodeThread } from './node-peer'
 
 /** What the child is asked to do: hold these locks and do nothing else until it is killed. */
 export interface HolderOrder {
@@ -23,7 +23,7 @@ export interface NodeHolder {
 
 /** A Node process of its own that holds locks under the watchdog: one that can die. */
 export async function startNodeHolder(order: HolderOrder): Promise<NodeHolder> {
-  const child: ChildProcess = fork(join(__dirname, 'node-holder-main.ts'), {
+  const child: ChildProcess = fork(__filename, {
     execArgv: ['--import', 'tsx'],
     env: { ...process.env, HOLDER_ORDER: JSON.stringify(order) },
   })
@@ -45,3 +45,16 @@ export async function startNodeHolder(order: HolderOrder): Promise<NodeHolder> {
     },
   }
 }
+
+/** What the child does. */
+async function hold({ options, locks }: HolderOrder): Promise<void> {
+  const redisson = await Redisson.create(options)
+  redisson.on('lockLost', ({ reason }) => process.send!({ lost: reason }))
+  const thread = new NodeThread(redisson)
+  for (const { name, type } of locks) await thread.lock(name, { type })
+  process.send!({ clientId: redisson.getId() })
+  // The process that started us has gone: holding on would keep a lock without a use.
+  process.once('disconnect', () => process.exit(1))
+}
+
+if (require.main === module) void hold(JSON.parse(process.env.HOLDER_ORDER!) as HolderOrder)

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
-import { type JavaPeer, type RedissonSettings, startJavaPeer } from '../../test/kit/java'
+import { describeWithJava, type JavaPeer, startJavaPeer } from '../../test/kit/java'
 import { type Standalone, startStandalone, waitUntil } from '../../test/kit/servers/index'
-import { READ, type Sides, WRITE } from './lock-peer'
+import { BOTH_WAYS, type ObjectChoice, READ, type Sides, WRITE } from './lock-peer'
 import { NodePeer } from './node-peer'
 
 export interface WorldOptions {
@@ -28,9 +28,10 @@ export function setUpWorld(version: string, options: WorldOptions = {}): World {
   before(async () => {
     world.server = await startStandalone()
     const redis = world.server.url
+    const { lockWatchdogTimeout, namePrefix } = options
     world.redis = new Redis(redis)
     ;[world.Java, world.Node] = await Promise.all([
-      startJavaPeer({ version, redis, settings: javaSettings(options) }),
+      startJavaPeer({ version, redis, settings: { lockWatchdogTimeout, namePrefix } }),
       NodePeer.start({ redis, ...nodeOptions(options) }),
     ])
     await warmUp(world)
@@ -46,8 +47,18 @@ export function setUpWorld(version: string, options: WorldOptions = {}): World {
   return world
 }
 
-function javaSettings({ lockWatchdogTimeout, namePrefix }: WorldOptions): Partial<RedissonSettings> {
-  return { lockWatchdogTimeout, namePrefix }
+/** A suite for each of these versions of Redisson, in a world of its own. */
+export function describeWorlds(
+  title: string,
+  versions: readonly string[],
+  options: WorldOptions,
+  tests: (world: World) => void,
+): void {
+  const each = () => {
+    for (const version of versions)
+      describe(`with Redisson ${version}`, () => tests(setUpWorld(version, options)))
+  }
+  describeWithJava(title, each, versions)
 }
 
 function nodeOptions({ lockWatchdogTimeout, namePrefix }: WorldOptions) {
@@ -57,41 +68,30 @@ function nodeOptions({ lockWatchdogTimeout, namePrefix }: WorldOptions) {
   }
 }
 
-/** Loads classes, scripts and connections, so that no test takes a JVM's first steps for a late wake-up. */
-export async function warmUp({ Java, Node }: Sides): Promise<void> {
-  for (const [first, second] of [
-    [Java, Node],
-    [Node, Java],
-  ] as const) {
-    await first.thread('a').lock('warm-up')
-    const waiting = second.thread('b').lock('warm-up')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    await first.thread('a').unlock('warm-up')
-    await waiting
-    await second.thread('b').unlock('warm-up')
-  }
-}
+const LOCK: readonly ObjectChoice[] = [{}, {}]
 
-/** As above, for both sides of a read-write lock. */
-export async function warmUpReadWrite({ Java, Node }: Sides): Promise<void> {
-  for (const [holder, waiter] of [
-    [Java, Node],
-    [Node, Java],
-  ] as const) {
-    const [holding, waiting] = [holder.thread('a'), waiter.thread('b')]
-    for (const [held, wanted] of [
-      [WRITE, READ],
-      [READ, WRITE],
-    ]) {
-      await holding.lock('warm-up rw', held)
-      const acquiring = waiting.lock('warm-up rw', wanted)
+/** Loads classes, scripts and connections, so that no test takes a JVM's first steps for a late wake-up. */
+export async function warmUp(sides: Sides, choices = [LOCK]): Promise<void> {
+  for (const [holder, waiter] of BOTH_WAYS) {
+    const [holding, waiting] = [sides[holder].thread('a'), sides[waiter].thread('b')]
+    for (const [held, wanted] of choices) {
+      const name = `warm-up ${held!.type ?? 'lock'}`
+      await holding.lock(name, held)
+      const acquiring = waiting.lock(name, wanted)
       await new Promise((resolve) => setTimeout(resolve, 100))
-      await holding.unlock('warm-up rw', held)
+      await holding.unlock(name, held)
       await acquiring
-      await waiting.unlock('warm-up rw', wanted)
+      await waiting.unlock(name, wanted)
     }
   }
 }
+
+/** The same for both sides of a read-write lock. */
+export const warmUpReadWrite = (sides: Sides): Promise<void> =>
+  warmUp(sides, [
+    [WRITE, READ],
+    [READ, WRITE],
+  ])
 
 /** Resolves once somebody is subscribed to the lock's channel and has had the time to look once more. */
 export async function untilWaiting(

@@ -8,6 +8,7 @@ export type LockType =
   | 'spin'
   | 'fenced'
   | 'multi'
+  | 'group'
   | 'red'
   | 'nonReentrant'
 

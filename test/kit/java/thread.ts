@@ -19,11 +19,6 @@ export class JavaThread {
     return this.ask('lock', { lock, ...options })
   }
 
-  /** Rejects with an InterruptedException when `interrupt()` is called meanwhile. */
-  lockInterruptibly(lock: string, options: LockOptions = {}): Promise<Timing> {
-    return this.ask('lockInterruptibly', { lock, ...options })
-  }
-
   tryLock(lock: string, options: TryLockOptions = {}): Promise<boolean> {
     return this.#value('tryLock', lock, options)
   }
@@ -42,10 +37,6 @@ export class JavaThread {
 
   isHeldByCurrentThread(lock: string, options: LockChoice = {}): Promise<boolean> {
     return this.#value('isHeldByCurrentThread', lock, options)
-  }
-
-  isHeldByThread(lock: string, threadId: number, options: LockChoice = {}): Promise<boolean> {
-    return this.#value('isHeldByThread', lock, { ...options, threadId })
   }
 
   getHoldCount(lock: string, options: LockChoice = {}): Promise<number> {
@@ -86,11 +77,6 @@ export class JavaThread {
   /** The field that a hold of this thread has in Redis (a write hold's has a suffix). */
   async owner(): Promise<string> {
     return `${this.#clientId}:${await this.threadId()}`
-  }
-
-  /** Interrupts the call this thread is in; false when it is in none. */
-  async interrupt(): Promise<boolean> {
-    return (await this.ask<boolean>('interrupt', {})).value
   }
 
   /** As the reactive and coroutine users of Redisson do, with any 64-bit thread id; a text, because most are beyond 2^53. */

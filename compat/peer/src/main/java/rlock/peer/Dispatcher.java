@@ -4,12 +4,14 @@ import com.google.gson.JsonParser;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import org.redisson.api.RedissonClient;
 
 /** Hands each command to the logical thread it names and answers it. */
 final class Dispatcher {
-    private final Map<String, LogicalThread> threads = new ConcurrentHashMap<>();
+    private final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
     private final RedissonClient redisson;
     private final Locks locks;
     private final Objects objects;
@@ -27,8 +29,7 @@ final class Dispatcher {
     void accept(String line) {
         Command command = new Command(new Fields(JsonParser.parseString(line)));
         switch (command.op()) {
-            // On the reader's thread: the thread they are about is busy, or no thread matters.
-            case "interrupt" -> answer(command, () -> thread(command).interruptRunning());
+            // On the reader's thread: no other thread matters.
             case "stopContending" -> answer(command, contention::stop);
             case "contend" -> {
                 // From here on it can be stopped, whenever its thread gets to it.
@@ -70,8 +71,13 @@ final class Dispatcher {
         answers.succeeded(command.id(), value, started);
     }
 
-    private LogicalThread thread(Command command) {
-        return threads.computeIfAbsent(command.thread(), LogicalThread::new);
+    /** A Java thread for each name, never replaced: to Redisson the thread is who holds the lock. */
+    private ExecutorService thread(Command command) {
+        return threads.computeIfAbsent(command.thread(), name -> Executors.newSingleThreadExecutor(run -> {
+            Thread thread = new Thread(run, name);
+            thread.setDaemon(true);
+            return thread;
+        }));
     }
 }
 

@@ -23,8 +23,6 @@ final class LockOperations {
                 return result(lock.unlockAsync(threadId(command)));
             case "lock":
                 return lock(lock, command);
-            case "lockInterruptibly":
-                return lockInterruptibly(lock, command);
             case "tryLock":
                 return tryLock(lock, command);
             case "unlock":
@@ -36,8 +34,6 @@ final class LockOperations {
                 return lock.isLocked();
             case "isHeldByCurrentThread":
                 return lock.isHeldByCurrentThread();
-            case "isHeldByThread":
-                return lock.isHeldByThread(Long.parseLong(command.required("threadId")));
             case "getHoldCount":
                 return lock.getHoldCount();
             case "remainTimeToLive":
@@ -101,15 +97,6 @@ final class LockOperations {
         } catch (ExecutionException failure) {
             throw new IllegalStateException(failure.getCause());
         }
-    }
-
-    private static Object lockInterruptibly(RLock lock, Command command) throws InterruptedException {
-        if (command.has("leaseTime")) {
-            lock.lockInterruptibly(command.number("leaseTime", 0), MILLISECONDS);
-        } else {
-            lock.lockInterruptibly();
-        }
-        return null;
     }
 }
 

@@ -1,6 +1,8 @@
 package rlock.peer;
 
 import java.lang.reflect.InvocationTargetException;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -14,6 +16,9 @@ final class Locks {
     interface Work {
         Object run() throws Throwable;
     }
+
+    private static final Class<?>[] NAME = {String.class};
+    private static final Class<?>[] GROUP = {String.class, Collection.class};
 
     private final Map<String, RLock> known = new ConcurrentHashMap<>();
     private final RedissonClient redisson;
@@ -44,9 +49,10 @@ final class Locks {
             case "spin" -> redisson.getSpinLock(name);
             case "multi" -> redisson.getMultiLock(members(name));
             case "red" -> new RedissonRedLock(members(name));
-            case "non-reentrant-fair" -> byName("getNonReentrantFairLock", name);
-            case "fenced" -> byName("getFencedLock", name);
-            case "nonReentrant" -> byName("getNonReentrantLock", name);
+            case "non-reentrant-fair" -> byName("getNonReentrantFairLock", NAME, name);
+            case "fenced" -> byName("getFencedLock", NAME, name);
+            case "nonReentrant" -> byName("getNonReentrantLock", NAME, name);
+            case "group" -> byName("getMultiLock", GROUP, name, List.of("a value"));
             default -> throw new IllegalArgumentException("no such lock type: " + type);
         };
     }
@@ -57,9 +63,9 @@ final class Locks {
     }
 
     /** For the locks that the oldest Redisson does not have. */
-    private RLock byName(String getter, String name) {
+    private RLock byName(String getter, Class<?>[] types, Object... arguments) {
         try {
-            return (RLock) RedissonClient.class.getMethod(getter, String.class).invoke(redisson, name);
+            return (RLock) RedissonClient.class.getMethod(getter, types).invoke(redisson, arguments);
         } catch (NoSuchMethodException | IllegalAccessException absent) {
             throw new UnsupportedOperationException("this Redisson has no " + getter, absent);
         } catch (InvocationTargetException failure) {

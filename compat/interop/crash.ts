@@ -4,13 +4,14 @@ import { timed, uniqueName } from '../../test/kit/clients'
 import { REDISSON_VERSIONS, startJavaPeer } from '../../test/kit/java'
 import { type LockThread, READ, type Side, WRITE } from '../support/lock-peer'
 import { startNodeHolder } from '../support/node-holder'
-import { untilAsleep, type World } from '../support/world'
+import { channelOf, untilAsleep, untilWaiting, type World } from '../support/world'
 
 /** How much later than the end of the lease, or than a message, a waiter may be. */
 const MARGIN_MS = 250
 
 /** Everything that one process leaves behind when it dies. */
 class Doomed {
+  readonly plain = uniqueName()
   readonly written = uniqueName()
   readonly read = uniqueName()
   readonly writtenAndRead = uniqueName()
@@ -23,6 +24,7 @@ class Doomed {
 
   get locks() {
     return [
+      { name: this.plain, type: 'lock' as const },
       { name: this.written, ...WRITE },
       { name: this.read, ...READ },
       { name: this.writtenAndRead, ...WRITE },
@@ -38,7 +40,6 @@ export function crashTests(world: World, watchdogMs: number): void {
   const dead = { Java: new Doomed('Java'), Node: new Doomed('Node') }
   const living = (side: Side): LockThread => world[side].thread('living reader')
   const readTimeouts = (name: string) => world.redis.keys(`{${name}}:*:rwlock_timeout:1`)
-  const waitingOn = (name: string) => untilAsleep(world.redis, name)
 
   // Both die at once, and one wait is enough for all.
   before(async () => {
@@ -50,8 +51,8 @@ export function crashTests(world: World, watchdogMs: number): void {
     ['Java', 'Node'],
     ['Node', 'Java'],
   ] as const)
-    it(`a ${side} process killed with holds: ${waiter} enters when each lease ends`, () => {
-      expect(dead[side].late).to.have.length(3)
+    it(`a ${side} process killed with holds: ${waiter} enters when each lease ends (A6)`, () => {
+      expect(dead[side].late).to.have.length(4)
       for (const late of dead[side].late) expect(late).to.be.within(-100, MARGIN_MS)
     })
 
@@ -78,7 +79,7 @@ export function crashTests(world: World, watchdogMs: number): void {
           // One writer alone: of two, the other may ask just when the first releases, and Java then misses that.
           const writer = world[zombie].thread('w')
           const acquired = writer.lock(name, WRITE)
-          await waitingOn(name)
+          await untilAsleep(world.redis, name)
           const release = living(reader).unlock(name, READ)
           expect(await timed(() => Promise.all([release, acquired]))).to.be.below(MARGIN_MS)
           await writer.unlock(name, WRITE)
@@ -91,6 +92,7 @@ export function crashTests(world: World, watchdogMs: number): void {
     const kill = await start(doomed)
     for (const side of ['Java', 'Node'] as const) await living(side).lock(doomed.zombie[side], READ)
     const wanted = [
+      [doomed.plain, { type: 'lock' }],
       [doomed.written, READ],
       [doomed.read, WRITE],
       [doomed.writtenAndRead, READ],
@@ -102,7 +104,8 @@ export function crashTests(world: World, watchdogMs: number): void {
       await thread.unlock(name, side)
       return at
     })
-    for (const [name] of wanted) await waitingOn(name)
+    await untilWaiting(world.redis, channelOf(doomed.plain))
+    for (const [name] of wanted.slice(1)) await untilAsleep(world.redis, name)
     await kill()
     const ends = await Promise.all(
       wanted.map(async ([name]) => (await world.redis.pttl(name)) + performance.now()),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { uniqueName } from '../../test/kit/clients'
 import { REDISSON_VERSIONS } from '../../test/kit/java'
-import { type LockThread, READ, type Side, WRITE } from '../support/lock-peer'
+import { type LockThread, type ObjectChoice, READ, type Side, WRITE } from '../support/lock-peer'
 import type { World } from '../support/world'
 
 const BOTH = ['Java', 'Node'] as const
@@ -36,10 +36,17 @@ class Hold {
 }
 
 /** The watchdogs of both sides at once, each looked at by the other. */
-export function readWriteRenewalTests(world: World, watchdogMs: number): void {
+export function renewalTests(world: World, watchdogMs: number): void {
   const isOldest = world.version === REDISSON_VERSIONS.oldest
   const holds = {} as Record<
-    'readsTwice' | 'doesBoth' | 'wroteFirst' | 'readLast' | 'readForced' | 'writeForced',
+    | 'locked'
+    | 'lockForced'
+    | 'readsTwice'
+    | 'doesBoth'
+    | 'wroteFirst'
+    | 'readLast'
+    | 'readForced'
+    | 'writeForced',
     Hold[]
   >
 
@@ -54,6 +61,7 @@ export function readWriteRenewalTests(world: World, watchdogMs: number): void {
       await thread.lock(name, WRITE)
       await thread.lock(name, READ)
     }
+    holds.locked = await each(({ thread, name }) => thread.lock(name))
     holds.readsTwice = await each(async ({ thread, name }) => {
       await thread.lock(name, READ)
       await thread.lock(name, READ)
@@ -67,11 +75,12 @@ export function readWriteRenewalTests(world: World, watchdogMs: number): void {
       await takeBoth(hold)
       await hold.thread.unlock(hold.name, READ)
     })
-    const forced = (of: typeof READ | typeof WRITE) =>
+    const forced = (of: ObjectChoice) =>
       each(async ({ thread, name, looking }) => {
         await thread.lock(name, of)
         expect(await looking.forceUnlock(name, of)).to.equal(true)
       })
+    holds.lockForced = await forced({})
     holds.readForced = await forced(READ)
     holds.writeForced = await forced(WRITE)
     await sleep(watchdogMs + 600)
@@ -79,6 +88,13 @@ export function readWriteRenewalTests(world: World, watchdogMs: number): void {
 
   /** Without a renewal the key would be gone by now; a busy machine may renew late. */
   const expectRenewed = (ttl: number) => expect(ttl).to.be.within(1, watchdogMs)
+
+  it('renews a plain lock', async () => {
+    for (const { looking, thread, name } of holds.locked) {
+      expectRenewed(await looking.remainTimeToLive(name))
+      await thread.unlock(name)
+    }
+  })
 
   it('renews readers with the read timeout key of each level', async () => {
     for (const hold of holds.readsTwice) {
@@ -128,6 +144,7 @@ export function readWriteRenewalTests(world: World, watchdogMs: number): void {
   })
 
   it('ends when the other side forces the lock free', async () => {
-    for (const hold of [...holds.readForced, ...holds.writeForced]) expect(await hold.exists()).to.equal(0)
+    for (const hold of [...holds.lockForced, ...holds.readForced, ...holds.writeForced])
+      expect(await hold.exists()).to.equal(0)
   })
 }

@@ -154,9 +154,9 @@ describe('The diagnostics of holds', () => {
     await latch.countDown()
     await open
     expect(order()).to.deep.equal(['waits', 'waited', 'waits', 'waited'])
-    expect(only('waited').map(({ kind, outcome }) => [kind, outcome])).to.deep.equal([
-      ['semaphore', 'acquired'],
-      ['latch', 'acquired'],
+    expect(only('waited').map(({ kind, subject, outcome }) => [kind, subject, outcome])).to.deep.equal([
+      ['semaphore', `permits of the semaphore "${name}"`, 'acquired'],
+      ['latch', `the latch "${name}:latch"`, 'acquired'],
     ])
   })
 
@@ -164,6 +164,7 @@ describe('The diagnostics of holds', () => {
     const lost = redisson.getLock(name)
     await lost.lock()
     await lost.forceUnlock()
+    await rejection(lost.unlock())
     const [first] = only('held')
     expect(first).to.include({ outcome: 'lost', reason: 'forced' })
     expect(first?.error).to.have.property('name', 'LockLostError')
@@ -198,10 +199,6 @@ describe('The diagnostics of holds', () => {
   it('Diagnostics tell of each renewal, and of one that found the hold gone', async () => {
     await redisson.getLock(name).lock()
     await waitUntil('two renewals', () => only('renewal').length === 2)
-    const [first] = only('renewal')
-    expect(first).to.include({ name, kind: 'lock', key: name, outcome: 'renewed', error: undefined })
-    expect(first?.owner).to.equal(only('holds')[0]?.owner)
-    expect(first?.duration).to.be.a('number').within(0, 600)
     await (await openRedis()).del(name)
     await waitUntil('the loss', () => only('held').length === 1)
     expect(only('renewal').at(-1)).to.include({ outcome: 'gone' })

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel, tracingChannel } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import type { Redisson, RLock } from '../../src/index'
+import type { Redisson } from '../../src/index'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { keptBy } from '../kit/left-in'
 import { waitUntil } from '../kit/servers/index'
@@ -105,47 +105,6 @@ describe('The diagnostics channels', () => {
     expect(only('held')).to.have.lengthOf(1)
   })
 
-  const kinds: Record<string, (client: Redisson) => Pick<RLock, 'acquire'>> = {
-    lock: (client) => client.getLock(name),
-    fair: (client) => client.getFairLock(name),
-    fenced: (client) => client.getFencedLock(name),
-    'non-reentrant': (client) => client.getNonReentrantLock(name),
-    spin: (client) => client.getSpinLock(name),
-    read: (client) => client.getReadWriteLock(name).readLock(),
-    write: (client) => client.getReadWriteLock(name).writeLock(),
-    multi: (client) => client.getMultiLock(client.getLock(name)),
-  }
-  for (const [kind, getLock] of Object.entries(kinds))
-    it(`Diagnostics tell of the acquisition and the release of a lock of the kind ${kind}`, async () => {
-      await (await getLock(redisson).acquire()).unlock()
-      expect(only('asyncEnd').map((message) => message.result)).to.deep.equal([true])
-      expect(only('held').map((message) => [message.name, message.outcome])).to.deep.equal([
-        [name, 'released'],
-      ])
-    })
-
-  it('Diagnostics tell of permits and latches', async () => {
-    const semaphore = redisson.getSemaphore(name)
-    await semaphore.trySetPermits(1)
-    await semaphore.acquire()
-    const expirable = redisson.getPermitExpirableSemaphore(`${name}:expirable`)
-    await expirable.trySetPermits(1)
-    const permit = await expirable.acquirePermit()
-    await permit.release()
-    const latch = redisson.getCountDownLatch(`${name}:latch`)
-    await latch.trySetCount(1)
-    const open = latch.await()
-    await latch.countDown()
-    await open
-    expect(only('asyncEnd').map(({ subject, result }) => [subject, result])).to.deep.equal([
-      [`permits of the semaphore "${name}"`, true],
-      [`permits of the semaphore "${name}:expirable"`, true],
-      [`the latch "${name}:latch"`, true],
-    ])
-    expect(only('held')).to.have.lengthOf(1)
-    expect(only('held')[0]).to.include({ kind: 'permit', owner: permit.id })
-  })
-
   it('Diagnostics do not contain the token of a token lock', async () => {
     const lock = redisson.getTokenLock(name)
     const hold = await lock.acquire()
@@ -157,15 +116,6 @@ describe('The diagnostics channels', () => {
     await waitUntil('the loss is published', () => only('held').length === 2)
     expect(order()).to.include.members(['start', 'asyncEnd', 'held'])
     expect(inspect(seen, { depth: 10, showHidden: true })).to.not.contain(token)
-  })
-
-  it('Diagnostics tell of a loss, and then of no release', async () => {
-    const lock = redisson.getLock(name)
-    await lock.lock()
-    await lock.forceUnlock()
-    await rejection(lock.unlock())
-    expect(only('held')).to.have.lengthOf(1)
-    expect(only('held')[0]).to.include({ name, kind: 'lock', outcome: 'lost', reason: 'forced' })
   })
 
   it("Diagnostics come in the caller's async context, and may bind a store of their own", async () => {
@@ -210,27 +160,6 @@ describe('The diagnostics channels', () => {
       expect(only('asyncEnd')).to.have.lengthOf(1)
       expect(only('asyncEnd')[0]).to.include({ error, outcome: 'aborted' })
     })
-
-  it('A subscriber of rlock:renew that releases the lock costs the other locks no renewal (V126)', async () => {
-    redisson = await createRedisson({ lockWatchdogTimeout: 900 })
-    const [hold, other] = [
-      await redisson.getLock(name).acquire(),
-      await redisson.getLock(`${name}:2`).acquire(),
-    ]
-    let released: Promise<void> | undefined
-    let renewals = 0
-    const release = (message: unknown) => {
-      const { name: renewed } = message as Message
-      if (renewed === name) released ??= hold.unlock()
-      else if (released && renewed === other.lockName) renewals++
-    }
-    channel('rlock:renew').subscribe(release)
-    subscribed.push(() => channel('rlock:renew').unsubscribe(release))
-    await waitUntil('the other lock is renewed again and again', () => renewals >= 3)
-    await released
-    expect(other.isHeld).to.equal(true)
-    expect(only('held').map(({ outcome }) => outcome)).to.deep.equal(['released'])
-  })
 
   it('Diagnostics are published no more after the last unsubscribe', async () => {
     for (const unsubscribe of subscribed.splice(0)) unsubscribe()

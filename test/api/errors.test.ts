@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import { LockLostError, RedissonShutdownError, RedisUnavailableError } from '../../src/index'
-import { createRedisson, openRedis, rejection } from '../kit/clients'
+import { LockLostError, RedissonShutdownError } from '../../src/index'
+import { openRedis, rejection } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { wireThreadId } from '../kit/observing'
-import { openProxy } from '../kit/proxies'
-import { sharedStandalone } from '../kit/servers/index'
 
 describe('Errors', () => {
   clientAndRedis('errors')
@@ -63,18 +61,6 @@ describe('Errors', () => {
       expect(error.message).to.include(redisson.getId())
     }
     await (await openRedis()).del(name)
-  })
-
-  it('Errors of a server that is gone are RedisUnavailableErrors naming the lock and the client', async () => {
-    const proxy = await openProxy(await sharedStandalone())
-    const cutOff = await createRedisson({ redis: proxy.url }, { unavailableAfter: 400 })
-    const lock = cutOff.getLock(name)
-    proxy.breakOff()
-    for (const call of [() => lock.lock(), () => lock.isLocked(), () => lock.tryLock(100)]) {
-      const error = await rejection(call())
-      expect(error, String(call)).to.be.instanceOf(RedisUnavailableError)
-      expect(error.message).to.include(name).and.include(cutOff.getId())
-    }
   })
 
   it('An error has its name also where a bundle renames its class (V40)', () => {

@@ -1,10 +1,9 @@
 import { expect } from 'chai'
-import type { LockLostEvent, RenewalFailedEvent } from '../../src/index'
-import { createRedisson, rejection } from '../kit/clients'
+import type { LockLostEvent } from '../../src/index'
+import { rejection } from '../kit/clients'
 import { clientAndRedis, name, redisson } from '../kit/each-test'
 import { expectHandledRejections, warningsOfEachTest } from '../kit/observing'
-import { openProxy } from '../kit/proxies'
-import { sharedStandalone, waitUntil } from '../kit/servers/index'
+import { waitUntil } from '../kit/servers/index'
 
 describe("The client's events", () => {
   expectHandledRejections()
@@ -96,27 +95,5 @@ describe("The client's events", () => {
     await loseOne()
     await loseOne()
     expect(seen).to.deep.equal(['once', 'last', 'last'])
-  })
-
-  it('The events lockLost and renewalFailed say which lock, which hold, and why (B11)', async () => {
-    const proxy = await openProxy(await sharedStandalone())
-    const brief = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 4_500 })
-    const failed: RenewalFailedEvent[] = []
-    const lost: LockLostEvent[] = []
-    const errors: Error[] = []
-    brief
-      .on('renewalFailed', (event) => failed.push(event))
-      .on('lockLost', (event) => lost.push(event))
-      .on('error', (error) => errors.push(error))
-    const hold = await brief.getLock(name).acquire()
-    const { signal, threadId } = hold
-    proxy.breakOff()
-    await waitUntil('the loss is noticed', () => signal.aborted)
-    expect(failed.map((event) => [event.lockName, event.threadId])).to.deep.equal([[name, threadId]])
-    expect(failed[0]!.error).to.be.instanceOf(Error)
-    expect(lost).to.have.length(1)
-    expect(lost[0]).to.include({ lockName: name, threadId, reason: 'lease' })
-    expect(lost[0]!.error).to.equal(signal.reason)
-    expect(errors).to.not.be.empty
   })
 })

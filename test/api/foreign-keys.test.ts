@@ -1,11 +1,10 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { IllegalMonitorStateError, WrongTypeError } from '../../src/index'
-import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { createRedisson, rejection } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { expectHandledRejections } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
-import { waitUntil } from '../kit/servers/index'
 
 const FOREIGN: [string, (redis: Redis, key: string) => Promise<unknown>][] = [
   ['a string', (redis, key) => redis.set(key, 'theirs')],
@@ -95,17 +94,6 @@ describe('A key that holds no plain lock', () => {
       })
     })
   }
-
-  it('A key that holds no lock does not spoil the renewal of the others in its batch', async () => {
-    const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
-    const good = await brief.getLock(uniqueName('foreign')).acquire()
-    const bad = await brief.getLock(name).acquire()
-    await redis.set(name, 'theirs')
-    const { signal } = bad
-    await waitUntil('the renewal finds it', () => signal.aborted)
-    expect(good.isHeld).to.equal(true)
-    await good.unlock()
-  })
 
   it('A key that holds no lock does not stand in the way once it is gone', async () => {
     await redis.set(name, 'theirs')

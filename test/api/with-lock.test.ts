@@ -1,23 +1,12 @@
 import { expect } from 'chai'
+import { LockLostError } from '../../src/index'
 import { createRedisson, rejection } from '../kit/clients'
 import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
+import { blockEventLoop } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
-describe('withLock()', () => {
+describe('withLock() and its hold', () => {
   clientAndRedis('with-lock')
-
-  it('withLock() waits for the function of a lost hold, and its error goes first', async () => {
-    const failure = new Error('failed inside')
-    let finished = false
-    const rejected = redisson.getLock(name).withLock(async () => {
-      await redis.del(name)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      finished = true
-      throw failure
-    })
-    expect(await rejection(rejected)).to.equal(failure)
-    expect(finished).to.equal(true)
-  })
 
   it('withLock() does not call the function when its signal aborts before the lock is free', async () => {
     const other = await createRedisson()
@@ -48,5 +37,20 @@ describe('withLock()', () => {
       { signal: controller.signal },
     )
     expect(result).to.equal('went on')
+  })
+
+  it('A signal does not abort when withLock() has ended: it tells of losses only', async () => {
+    const hold = await redisson.getLock(name).withLock((given) => given)
+    expect([hold.isHeld, hold.signal.aborted]).to.deep.equal([false, false])
+  })
+
+  it('isHeld compares times when read: a lease that ended in a blocked event loop is over', async () => {
+    const hold = await redisson.getLock(name).acquire({ leaseTime: 60 })
+    blockEventLoop(80)
+    // No timer had a chance to fire.
+    expect(hold.isHeld).to.equal(false)
+    expect(hold.signal.aborted).to.equal(true)
+    expect(hold.signal.reason).to.be.instanceOf(LockLostError)
+    expect(await rejection(hold.unlock())).to.be.instanceOf(LockLostError)
   })
 })

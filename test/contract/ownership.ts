@@ -141,16 +141,6 @@ export function ownershipSuite(primitive: Primitive) {
       expect(await holds()).to.deep.equal({ [primitive.ownerField(redisson.getId(), threadId)]: 1 })
     })
 
-    it(`A signal gives up an acquisition of a ${a}, before or in its wait (A8)`, async () => {
-      await primitive.blocker(redis, name).take(60_000)
-      const reason = new Error('enough')
-      expect(await rejection(lock.lock({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
-      const controller = new AbortController()
-      const waiting = rejection(lock.acquire({ signal: controller.signal }))
-      setTimeout(() => controller.abort(reason), 50)
-      expect(await waiting).to.equal(reason)
-    })
-
     it(`An expired hold of a ${a} does not release its successor (C3)`, async () => {
       await lock.lock({ threadId: 1, leaseTime: 80 })
       await waitUntil('its lease ended', isFree, 5_000, 5)

@@ -19,36 +19,6 @@ export function waitTimeSuite(primitive: Primitive) {
   describe(`Waiting for a ${a}`, () => {
     const scene = sceneOf(primitive)
 
-    it(`tryLock() of a ${a} answers false when its wait is over (A7)`, async () => {
-      await scene.blocker.take(LEASE)
-      const lock = scene.lockOf(await scene.open())
-      expect(await timed(async () => expect(await lock.tryLock(300)).to.equal(false))).to.be.within(
-        299,
-        2_000,
-      )
-      expect(await timed(async () => expect(await lock.tryLock()).to.equal(false))).to.be.lessThan(2_000)
-      await scene.blocker.release()
-      await primitive.expectNothingLeft(scene.redis, scene.name)
-    })
-
-    it(`tryLock() of a ${a} answers in time behind other waiters of its process (A7)`, async () => {
-      await scene.blocker.take(LEASE)
-      const lock = scene.lockOf(await scene.open())
-      const enough = new AbortController()
-      const first = lock.lock({ signal: enough.signal }).catch(() => 'left')
-      expect(await timed(() => lock.tryLock(300))).to.be.within(299, 2_000)
-      enough.abort()
-      expect(await first).to.equal('left')
-    })
-
-    it(`tryLock() of a ${a} answers true when it is woken within its wait (A7)`, async () => {
-      await scene.blocker.take(LEASE)
-      const waiting = scene.lockOf(await scene.open()).tryLock(LEASE)
-      await scene.waits()
-      await scene.blocker.release()
-      expect(await waiting).to.equal(true)
-    })
-
     it(`A ${a} is not held after tryLock() false, though granted late (A7)`, async () => {
       await scene.blocker.take(LEASE)
       // The woken attempt is in flight when the wait ends, and the server answers it far too late.

@@ -2,39 +2,12 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
-import { clientAndRedis, lock, redis, redisson } from '../kit/each-test'
+import { clientAndRedis, redis, redisson } from '../kit/each-test'
 import { waitUntil } from '../kit/servers/index'
 import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('the leases of nested levels', () => {
   clientAndRedis()
-
-  it('An inner lease never shortens what an outer level still needs (guarantee 6)', async () => {
-    await redisson.run(async () => {
-      await lock.lock(20_000)
-      await lock.lock(500)
-      expect(await redis.pttl(lock.getName())).to.be.greaterThan(15_000)
-      await sleep(700)
-      expect(await lock.getHoldCount()).to.equal(2)
-      await lock.unlock()
-      await lock.unlock()
-    })
-  })
-
-  it('An inner lease does not stop the watchdog of an outer level (guarantee 6)', async () => {
-    const redisson = await createRedisson({ lockWatchdogTimeout: 900 })
-    const lock = redisson.getLock(uniqueName())
-    await redisson.run(async () => {
-      await lock.lock()
-      await lock.lock(300)
-      await sleep(1_400)
-      expect(await lock.getHoldCount()).to.equal(2)
-      await lock.unlock()
-      await sleep(1_200)
-      expect(await lock.getHoldCount()).to.equal(1)
-      await lock.unlock()
-    })
-  })
 
   it('A longer inner lease outlasts the outer watchdog, and ends with its unlock()', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 900 })

@@ -120,19 +120,6 @@ describe('a lost lock', () => {
     expect(lost).to.have.length(1)
   })
 
-  it('A forced release is reported with its reason (B11)', async () => {
-    const { redisson, lost } = await lossesOf(30_000)
-    const lock = redisson.getLock(uniqueName())
-    const hold = await lock.acquire()
-    const { signal } = hold
-    expect(await lock.forceUnlock()).to.equal(true)
-    expect(signal.aborted).to.equal(true)
-    expect(lost.map(({ threadId, reason }) => ({ threadId, reason }))).to.deep.equal([
-      { threadId: hold.threadId, reason: 'forced' },
-    ])
-    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
-  })
-
   it('An explicit lease that ends aborts the signal and is no loss (guarantee 5)', async () => {
     const { redisson, lost } = await lossesOf(900)
     const lock = redisson.getLock(uniqueName())
@@ -192,7 +179,9 @@ describe('a lost lock', () => {
     await successor
     expect(signal.aborted).to.equal(true)
     expect(lost.map(({ reason }) => reason)).to.deep.equal(['lease'])
+    expect(lost[0]!.error).to.equal(signal.reason)
     expect(failed).to.have.length(1)
+    expect(failed[0]!.error).to.be.instanceOf(Error)
   })
 
   it('An acquisition answered past its deadline is confirmed first (guarantee 5)', async () => {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { LockHold } from '../../src/index'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { redis, redisAndName } from '../kit/each-test'
 import { eventsOf } from '../kit/observing'
@@ -29,38 +28,6 @@ describe('A renewed lock that is taken away on the server', () => {
     const lost = eventsOf(redisson, 'lockLost')
     return { redisson, lost }
   }
-
-  async function noticed({ signal }: LockHold) {
-    await waitUntil('the loss is noticed', () => signal.aborted, RENEWED)
-  }
-
-  it('Another client’s forceUnlock() is noticed at the next renewal (C5)', async () => {
-    const { redisson, lost } = await create()
-    const { redisson: other } = await create()
-    const hold = await redisson.getLock(uniqueName()).acquire()
-    const write = await redisson.getReadWriteLock(uniqueName()).writeLock().acquire()
-    const token = await redisson.getTokenLock(uniqueName()).acquire()
-    await other.getLock(hold.lockName).forceUnlock()
-    await other.getReadWriteLock(write.lockName).writeLock().forceUnlock()
-    await other.getTokenLock(token.lockName).forceUnlock()
-    for (const each of [hold, write, token]) await noticed(each)
-    expect(lost.map(({ reason }) => reason)).to.deep.equal(['gone', 'gone', 'gone'])
-    expect(await redis.exists(hold.lockName, write.lockName, token.lockName)).to.equal(0)
-  })
-
-  it('A DEL, an overwritten key and a FLUSHALL are noticed at the next renewal (B11)', async () => {
-    const { redisson } = await create()
-    const [first, second, third] = await Promise.all(
-      [1, 2, 3].map(() => redisson.getLock(uniqueName()).acquire()),
-    )
-    await redis.del(first!.lockName)
-    await redis.set(second!.lockName, 'no lock at all')
-    await noticed(first!)
-    await noticed(second!)
-    expect(third!.isHeld).to.equal(true)
-    await redis.flushall()
-    await noticed(third!)
-  })
 
   it('A FLUSHDB of another database and a PUBLISH on __redis__:invalidate cause no renewal (V24)', async () => {
     const scripts = new ScriptCounter()

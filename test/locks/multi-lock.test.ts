@@ -108,23 +108,13 @@ describe('A multi lock', () => {
       await redis.del(`redisson_lock_token:{${names[0]}}`)
     })
 
-    it('Its hold: isHeld and signal are the union, unlock() is for once, dispose() too', async () => {
-      const hold = await multi(0, 1).acquire()
-      const { signal } = hold
-      expect([hold.isHeld, signal.aborted]).to.deep.equal([true, false])
-      await hold.unlock()
-      expect([hold.isHeld, signal.aborted]).to.deep.equal([false, false])
-      expect(await rejection(hold.unlock())).to.include({ code: 'ILLEGAL_MONITOR_STATE' })
-      await hold[Symbol.asyncDispose]()
+    it('Its hold is lost with one of its members', async () => {
       const lost = await multi(0, 1).acquire()
       const reported = lost.signal
       await redisson.getLock(names[1]!).forceUnlock()
       expect(reported.reason).to.include({ code: 'LOCK_LOST' })
       expect(lost.isHeld).to.equal(false)
       await rejection(lost.unlock())
-      const short = await multi(0, 1).acquire({ leaseTime: 300 })
-      await waitUntil('its lease is over', () => short.signal.aborted)
-      expect(short.isHeld).to.equal(false)
     })
 
     it('shutdown() aborts the signal with RedissonShutdownError', async () => {
@@ -174,18 +164,6 @@ describe('A multi lock', () => {
   })
 
   describe('All or none of the members (M2)', () => {
-    it('Aborted while it waits for a member: nothing stays held', async () => {
-      const foreign = new ForeignLock(redis, names[1]!)
-      await foreign.take(20_000)
-      const abort = new AbortController()
-      const waiting = multi(0, 1, 2).lock({ signal: abort.signal })
-      await stillPending(waiting)
-      abort.abort(new Error('enough'))
-      expect((await rejection(waiting)).message).to.equal('enough')
-      expect(await look()).to.deep.equal([names[1]])
-      await foreign.release()
-    })
-
     it('Aborted, a logical thread may try again at once', async () => {
       const lock = multi(0, 1)
       await redisson.run(async () => {

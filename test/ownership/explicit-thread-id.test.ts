@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError } from '../../src/index'
-import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { rejection, uniqueName } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
 import { ownerOf, wireThreadId } from '../kit/observing'
 
@@ -39,16 +39,6 @@ describe('An explicit threadId', () => {
     expect(await lock.isHeldByThread(7)).to.equal(true)
     await lock.unlock({ threadId: 7 })
     await lock.unlock({ threadId: 7 })
-  })
-
-  it('An explicit threadId is local to its client', async () => {
-    const other = await createRedisson()
-    await redisson.getLock(name).lock({ threadId: 7 })
-    expect(await other.getLock(name).tryLock({ threadId: 7 })).to.equal(false)
-    expect(await rejection(other.getLock(name).unlock({ threadId: 7 }))).to.be.instanceOf(
-      IllegalMonitorStateError,
-    )
-    expect(await other.getLock(name).isHeldByThread(7)).to.equal(false)
   })
 
   it('An explicit threadId never reaches the wire, so it cannot meet an id of ours', async () => {

@@ -2,27 +2,10 @@ import { expect } from 'chai'
 import { IllegalMonitorStateError } from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
-import { deferred, ownerOf, stillPending } from '../kit/observing'
+import { deferred, stillPending } from '../kit/observing'
 
 describe('A logical thread (redisson.run)', () => {
   clientAndRedis('run')
-
-  it('A logical thread re-enters a lock through any object of that name, with one count', async () => {
-    const objects = [redisson.getLock(name), redisson.getLock(name), redisson.getLock(name)]
-    await redisson.run(async () => {
-      for (const lock of objects) await lock.lock()
-      for (const lock of objects) expect(await lock.getHoldCount()).to.equal(3)
-      expect((await ownerOf(redis, name)).count).to.equal(3)
-      expect(await objects[2]!.tryLock()).to.equal(true)
-      // Released in another order than acquired, all through one object.
-      for (const left of [3, 2, 1]) {
-        await objects[1]!.unlock()
-        expect((await ownerOf(redis, name)).count).to.equal(left)
-      }
-      await objects[1]!.unlock()
-    })
-    expect(await redis.exists(name)).to.equal(0)
-  })
 
   it('A logical thread stays the same at every depth of its code', async () => {
     await redisson.run(async () => {

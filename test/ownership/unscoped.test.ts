@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError } from '../../src/index'
 import { createRedisson, rejection } from '../kit/clients'
 import { clientAndRedis, lock, name, redis, redisson } from '../kit/each-test'
-import { ownerOf, stillPending } from '../kit/observing'
+import { stillPending } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedStandalone, startProxy, waitUntil } from '../kit/servers/index'
 
@@ -66,43 +66,6 @@ describe('Code outside any scope', () => {
     expect(error.message).to.include(name).and.include(redisson.getId())
     expect(error.message).to.not.match(/does hold it/)
     expect(await redisson.getLock(name).isLocked()).to.equal(true)
-  })
-
-  it('Bare unlock() settles an expired hold first, and spares its successor (C3)', async () => {
-    await lock.lock(60)
-    // The successor shares the object, and waits until the lease has run out.
-    await lock.lock()
-    const successor = await ownerOf(redis, name)
-    expect(await lock.getHoldCount(), 'the next unlock() releases nothing').to.equal(0)
-    sent.names.length = 0
-    const error = await rejection(lock.unlock())
-    expect(error).to.be.instanceOf(LockLostError)
-    expect(sent.names, 'sent').to.deep.equal([])
-    expect(await ownerOf(redis, name)).to.deep.equal(successor)
-    expect(await lock.isHeldByCurrentThread()).to.equal(true)
-    await lock.unlock()
-    expect(sent.names.filter((script) => script === 'lock/release')).to.have.length(1)
-    expect(await redis.exists(name)).to.equal(0)
-  })
-
-  it('Bare unlock() of an expired hold leaves the hold of another client alone (C3)', async () => {
-    const other = await createRedisson()
-    await lock.lock(60)
-    await other.getLock(name).lock()
-    const theirs = await ownerOf(redis, name)
-    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
-    expect(await ownerOf(redis, name)).to.deep.equal(theirs)
-    await other.getLock(name).forceUnlock()
-  })
-
-  it('Code outside any scope learns of a loss of the server, and spares the new holder', async () => {
-    await lock.lock()
-    // As after a restart without data: gone, and taken by a Java peer.
-    await redis.del(name)
-    await redis.hset(name, 'java:1', 1)
-    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
-    expect(await redis.hgetall(name)).to.deep.equal({ 'java:1': '1' })
-    await redis.del(name)
   })
 
   it('Code outside any scope remembers that holds were lost, and forgets none', async () => {

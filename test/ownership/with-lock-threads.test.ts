@@ -44,20 +44,6 @@ describe('The thread that withLock() opens', () => {
     })
   })
 
-  it('The thread of withLock() excludes its siblings, inside a run and outside', async () => {
-    let inside = 0
-    const work = () =>
-      lock.withLock(async () => {
-        expect(++inside).to.equal(1)
-        await new Promise((resolve) => setTimeout(resolve, 5))
-        inside--
-        return 'done'
-      })
-    const three = () => Promise.all([work(), work(), work()])
-    expect(await three()).to.deep.equal(['done', 'done', 'done'])
-    expect(await redisson.run(three)).to.deep.equal(['done', 'done', 'done'])
-  })
-
   it('The thread that withLock() opens has holds of its own, which exclude its parent', async () => {
     const other = redisson.getLock(uniqueName('with-lock'))
     await redisson.run(async () => {

@@ -5,6 +5,7 @@ import { Redisson, type RedissonOptions } from '../../src/index'
 import { withoutSecrets } from '../../src/redis/reply/errors'
 import { resolveTarget } from '../../src/redis/target/target'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
+import { printedInEachTest } from '../kit/printed'
 import { openProxy } from '../kit/proxies'
 import { freshServer, type Standalone, sharedSentinel, startStandalone } from '../kit/servers/index'
 
@@ -45,9 +46,7 @@ describe('A password is shown nowhere (D7)', () => {
   let server: Standalone
   /** Knows neither HELLO nor AUTH by name, and so quotes what came with them. */
   let quoting: Standalone
-  // ioredis warns by console.warn; that is a log as well.
-  const { warn, error: log } = console
-  let printed: unknown[] = []
+  const printed = printedInEachTest(allOf)
 
   before(async () => {
     server = await startStandalone({
@@ -55,15 +54,6 @@ describe('A password is shown nowhere (D7)', () => {
       config: ['user alice on >the-right-one ~* &* +@all'],
     })
     quoting = await startStandalone({ config: ['rename-command HELLO ""', 'rename-command AUTH ""'] })
-  })
-  beforeEach(() => {
-    printed = []
-    console.warn = (...args) => printed.push(...args)
-    console.error = (...args) => printed.push(...args)
-  })
-  afterEach(() => {
-    console.warn = warn
-    console.error = log
   })
   after(() => Promise.all([server.stop(), quoting.stop()]))
 

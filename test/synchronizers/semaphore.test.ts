@@ -1,17 +1,15 @@
-import { getEventListeners, once } from 'node:events'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Redisson, TimeUnit } from '../../src/index'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { redis, redisAndName } from '../kit/each-test'
 import { FastClock } from '../kit/fast-clock'
-import { leftIn } from '../kit/left-in'
 import { deferred, expectHandledRejections, stillPending } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { NO_CLUSTER, skipInMemory } from '../kit/stand-in'
-import { latch, tapped } from '../kit/tapped-transport'
 
 const channelOf = (name: string) => `redisson_sc:{${name}}`
 
@@ -240,37 +238,6 @@ describe('A semaphore', () => {
     const late = await rejection(semaphore.withPermits(() => {}, { permits: 3, waitTime: 20 }))
     expect(late).to.have.property('code', 'LOCK_TIMEOUT')
     expect(late.message).to.contain(name)
-  })
-
-  it('A caller that gives up acquires nothing, also with a try in flight (S2)', async () => {
-    const reached = latch()
-    const answer = latch()
-    let holdBack = true
-    const transport = tapped(async (sent) => {
-      const reply = await sent.pass()
-      if (sent.name === 'semaphore/acquire' && !sent.bySource && holdBack && Number(reply) >= 0) {
-        reached.open()
-        await answer.opened
-      }
-      return reply
-    })
-    const redisson = await createRedisson({}, { transport })
-    const { semaphore, name, sleeps } = await newSemaphore(3, redisson)
-    const abort = new AbortController()
-    const acquiring = rejection(semaphore.acquire({ permits: 2, signal: abort.signal }))
-    await reached.opened
-    expect(await redis.get(name)).to.equal('1')
-    abort.abort(new Error('enough'))
-    expect((await acquiring).message).to.equal('enough')
-    expect(getEventListeners(abort.signal, 'abort')).to.deep.equal([])
-    holdBack = false
-    answer.open()
-    await waitUntil('it is released', async () => (await redis.get(name)) === '3')
-    const late = semaphore.tryAcquire(4, 60)
-    await sleeps()
-    expect(await late).to.equal(false)
-    await waitUntil('nothing is left', () => Object.keys(leftIn(redisson)).length === 0, 10_000)
-    expect(await redis.get(name)).to.equal('3')
   })
 
   it('shutdown() rejects the waiters for a semaphore, and acquired permits stay acquired (S3)', async () => {

@@ -7,7 +7,7 @@ type Counterparts = Readonly<Record<string, string>>
 
 /** The same of RLock, its fair lock and its spin lock. */
 const OF_ANY_LOCK: Counterparts = {
-  'tryLock() of a ${a} answers false when its wait is over (A7)': 'testTryLockWait',
+  'A wait for a ${a} ends in time, beside a caller that waits on (A7)': 'testTryLockWait',
   "A forced release of a ${a} ends its own client's holds at once (C5)": 'testForceUnlock',
   "A waiter for a ${a} acquires when a dead holder's lease ends (A6)": 'testExpire',
   'A waiter acquires the lock of a killed process when its lease ends (A6)': 'testAutoExpire',
@@ -118,7 +118,7 @@ const JAVA_TESTS: Record<string, Counterparts> = {
     'MOVED storm: every call succeeds as the slot goes back and forth, one error at most': 'testInCluster',
     '16 clients of a ${kind} lock lose none of 160 updates': CONCURRENCY,
     'A spin waiter acquires a silently released lock long before the lease ends (N3)': 'testTryLockAsync',
-    'tryLock() of a ${a} answers true when it is woken within its wait (A7)': 'testTimedTryLockAsync',
+    'Callers that wait for a ${a} all enter, one wake-up after the other (A2)': 'testTimedTryLockAsync',
     'tryLock() of a spin lock ends at its wait with a last try, also with a long pause (N2)':
       'testTryLockAsyncWaitTime',
     'A ${a} takes its wait and its lease in units': 'testTryLockAsyncSucceed',
@@ -184,8 +184,7 @@ const JAVA_TESTS: Record<string, Counterparts> = {
   RedissonCountDownLatchTest: {
     'All waiters of a latch go on at zero, in this process and in another (L2)':
       'testAwaitTimeout testMultiAwait testSingleCountDownAwait_SingleInstance',
-    'A latch wait ends at its time, by its signal or at shutdown, without a rest (L1)':
-      'testAwaitTimeoutFail',
+    'A latch wait ends at its time, in any unit (L1)': 'testAwaitTimeoutFail',
     'A latch is set once, counted down to zero, and gone then': 'testTrySetCount testCount testCountDown',
     'A deleted latch lets its waiters go, and says 0 to its channel and nothing else (L5)':
       'testDelete testDeleteFailed',

@@ -8,11 +8,22 @@ describe('Arguments of lock() and tryLock()', () => {
     expect(lockArguments(2, TimeUnit.SECONDS).leaseTime).to.equal(2_000)
     expect(lockArguments(1, TimeUnit.NANOSECONDS).leaseTime).to.equal(1)
     expect(lockArguments({ leaseTime: 0.1 }).leaseTime).to.equal(1)
+    expect(acquireOptions({ leaseTime: 4_999.2 }).leaseTime).to.equal(5_000)
+    for (const [unit, ms] of [
+      [TimeUnit.MICROSECONDS, 0.001],
+      [TimeUnit.MILLISECONDS, 1],
+      [TimeUnit.MINUTES, 60_000],
+      [TimeUnit.HOURS, 3_600_000],
+      [TimeUnit.DAYS, 86_400_000],
+    ] as const)
+      expect(lockArguments(9_000, unit).leaseTime).to.equal(9_000 * ms)
   })
 
   it('A lease that is absent or -1 is left to the watchdog, in every unit', () => {
     for (const given of [
       lockArguments(),
+      lockArguments({}),
+      lockArguments({ leaseTime: undefined, threadId: undefined }),
       lockArguments(-1),
       lockArguments(-1, TimeUnit.DAYS),
       acquireOptions(),

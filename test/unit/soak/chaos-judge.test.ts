@@ -93,6 +93,16 @@ describe('The judge of a chaos run', () => {
     expect(refused().fault('select-refused', 'node-1', 1.5, 3).violations()).to.be.empty
   })
 
+  it('The chaos judge excuses a client to which the servers are away', () => {
+    const kept = (error: string) => {
+      const failed = story().turn(0.5, 'node-1', { owner: 'id:1' }).tell(1, 'node-1', 'want')
+      failed.seen(1.1, ['id:2']).tell(3, 'node-1', 'quit', { error })
+      return failed.seen(5, []).turn(6, 'node-9').violations()
+    }
+    expect(kept('REDIS_UNAVAILABLE: no answer')).to.be.empty
+    expect(kept('20: aborted')).to.deep.equal(['owners'])
+  })
+
   it('The judge of a chaos run judges piece by piece, and says each violation once', () => {
     const overlapping = story().inside(1, 'node-1').turn(2, 'node-2')
     for (let at = 3; at < 30; at++) overlapping.turn(at, `node-${at}`).look(at)

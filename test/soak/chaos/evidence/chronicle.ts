@@ -94,7 +94,7 @@ export class Chronicle {
   locks(from: number, to: number, end?: Omit<Ended, 'type' | 'at'>): History {
     const dead = new Set(this.kills.filter(({ at }) => at < from - LOST_KEPT).map(({ worker }) => worker))
     this.turns = this.turns.filter((turn) => {
-      const isKept = turn.isLost || turn.object.kind === 'fenced'
+      const isKept = turn.isLeftToLease || turn.object.kind === 'fenced'
       return turn.endedAt > from - (isKept ? LOST_KEPT : KEPT) && !dead.has(turn.want.worker)
     })
     this.forgetLooks(from - KEPT)
@@ -161,7 +161,7 @@ export class Chronicle {
         ...faultsOf(each, this.names(each.to), ms),
         ...standstillsOf(each, ms),
       ]),
-      ...turns.flatMap((turn) => [...this.setBefore(turn, ms), ...turn.events(ms)]),
+      ...turns.flatMap((turn) => [...turn.outage(ms), ...this.setBefore(turn, ms), ...turn.events(ms)]),
       ...this.looks.filter(({ name }) => isOfIt(name)).flatMap((look) => this.seen(look, ms)),
     ].filter(({ at }) => at <= ms(to))
     events.sort((a, b) => a.at - b.at)

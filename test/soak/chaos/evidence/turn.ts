@@ -1,4 +1,9 @@
-import type { HistoryEvent, Operation, SimulatedObject } from '../../../../tools/simulator/judge/history'
+import type {
+  FaultInjected,
+  HistoryEvent,
+  Operation,
+  SimulatedObject,
+} from '../../../../tools/simulator/judge/history'
 import type { Event, EvidenceRecord } from './records'
 
 const OPERATIONS: Partial<Record<EvidenceRecord['side'], Operation>> = {
@@ -6,6 +11,10 @@ const OPERATIONS: Partial<Record<EvidenceRecord['side'], Operation>> = {
   d: 'count-down',
   a: 'await',
 }
+
+const AWAY = /^(REDIS_UNAVAILABLE|LOCK_NOT_REPLICATED)/
+/** What it had sent is released again within so many ms. */
+const OUTAGE_RECOVERY = 2_500
 
 /** One turn of a caller: what was recorded of it, and so what it called and was answered. */
 export class Turn {
@@ -26,9 +35,25 @@ export class Turn {
     )
   }
 
-  /** It had to be told that its hold is over, or learns it from its release. */
-  get isLost(): boolean {
-    return this.records.has('lost') || this.records.get('free')?.ok === false
+  /** The server may have its hold until the lease ends: it was lost, or its release or acquisition failed. */
+  get isLeftToLease(): boolean {
+    const isLost = this.records.has('lost') || this.records.get('free')?.ok === false
+    return isLost || this.records.get('quit')?.error !== undefined
+  }
+
+  /** That its client found the servers away, perhaps because the machine was busy: as much a fault as one that was planned. */
+  outage(ms: (micros: number) => number): FaultInjected[] {
+    const failed = [this.records.get('quit'), this.records.get('free')].find(
+      (record) => record?.error !== undefined && AWAY.test(record.error),
+    )
+    if (!failed) return []
+    const { at, worker } = this.want
+    return [
+      {
+        ...{ type: 'fault', kind: 'outage', at: ms(at), until: ms(failed.at), recovery: OUTAGE_RECOVERY },
+        ...{ clients: [worker], excuses: ['delay', 'errors', 'loss', 'order'] },
+      },
+    ]
   }
 
   add(record: EvidenceRecord): void {

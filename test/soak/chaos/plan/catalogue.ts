@@ -70,6 +70,8 @@ export const LONGEST_LEASE = 20_000
 
 const SILENCE_FOUND_WITHIN = 10_000
 const RECONNECTED_WITHIN = 2_500
+/** A primary that has lost a replica grants nothing for 4 s (docs/operations/failover.md). */
+const GRANTS_AGAIN_WITHIN = 5_000
 
 export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
   cut: { weight: 10, recovery: RECONNECTED_WITHIN, worker: 'any' },
@@ -168,7 +170,7 @@ export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
   'initial-sync': {
     weight: 4,
     lasts: () => [8_000, 12_000],
-    recovery: RECONNECTED_WITHIN,
+    recovery: GRANTS_AGAIN_WITHIN,
     on: ['sentinel', 'cluster'],
     alone: true,
   },

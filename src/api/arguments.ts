@@ -144,10 +144,7 @@ export function leaseTime(value: unknown, unit?: unknown, name = 'leaseTime'): n
   const millis = inMillis(name, value, unit)
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)
-    throw new RangeError(
-      `${name} must be more than 0 ms, or -1 for ` +
-        `${name === 'leaseTime' ? 'a lease renewed by the watchdog' : 'no value'}; got ${millis}`,
-    )
+    throw new RangeError(`${name} must be more than 0 ms, or -1 as if it were absent; got ${millis}`)
   return millis
 }
 

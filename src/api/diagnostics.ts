@@ -16,10 +16,6 @@ export function isTraced({ start, end, asyncStart, asyncEnd, error }: TracingCha
   return [start, end, asyncStart, asyncEnd, error].some(({ hasSubscribers }) => hasSubscribers)
 }
 
-interface Attempt {
-  readonly wanted: { readonly signal?: AbortSignal | undefined; readonly waitTime: number | undefined }
-}
-
 /** What a message says of the object that is acquired. */
 interface AcquiredObject {
   readonly name: string
@@ -44,16 +40,14 @@ interface Acquisition extends EventOrigin, AcquiredObject {
  * Traces an acquisition of any kind, except a re-entry, which never waits for others. `acquiredElsewhere`:
  * the failure of one whose caller enters the hold of an ancestor instead.
  */
-export function traceAcquisition<Target extends AcquiredObject, Asked extends Attempt, Result>(
-  queues: { acquire(target: Target, attempt: Asked): Promise<Result> },
-  target: Target,
-  attempt: Asked,
+export function traceAcquisition<Result>(
+  acquire: () => Promise<Result>,
+  { name, kind, subject, key }: AcquiredObject,
+  { signal, waitTime }: { readonly signal: AbortSignal | undefined; readonly waitTime: number | undefined },
   origin: EventOrigin,
   clock: Clock,
   acquiredElsewhere: unknown,
 ): Promise<Result> {
-  const { name, kind, subject, key } = target
-  const { signal, waitTime } = attempt.wanted
   const { start, end, asyncStart, asyncEnd, error } = acquisitions
   const acquisition: Acquisition = { ...origin, name, kind, subject, key, waitTime }
   const began = clock.now()
@@ -69,7 +63,7 @@ export function traceAcquisition<Target extends AcquiredObject, Asked extends At
   // published.
   const reply = start.runStores(acquisition, () =>
     // A subscriber may have aborted it just now.
-    signal?.aborted ? Promise.reject(signal.reason) : queues.acquire(target, attempt),
+    signal?.aborted ? Promise.reject(signal.reason) : acquire(),
   )
   end.publish(acquisition)
   reply.then(

@@ -160,16 +160,16 @@ export class Client {
     this.assertWanted(attempt.wanted.signal)
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
-    return hasSubscribers
-      ? traceAcquisition<WaitTarget, Attempt<Grant>, WaitResult<Grant>>(
-          this.queues,
-          target,
-          attempt,
-          this.events.origin,
-          this.clock,
-          ANCESTOR_ACQUIRED,
-        )
-      : this.queues.acquire(target, attempt)
+    if (!hasSubscribers) return this.queues.acquire(target, attempt)
+    const acquire = () => this.queues.acquire(target, attempt)
+    return traceAcquisition(
+      acquire,
+      target,
+      attempt.wanted,
+      this.events.origin,
+      this.clock,
+      ANCESTOR_ACQUIRED,
+    )
   }
 
   /**

@@ -85,31 +85,29 @@ export class RequestRecord {
     const request = this.open()
     const call = this.send(script, args, request, acknowledged)
     let retries: Promise<void> | undefined
+    let since = call.started
+    // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped
+    // back.
+    const isRecorded = () => clock.elapsedSince(since) < RETRIED_FOR
+    const again = async () =>
+      isRecorded() ? await this.send(script, args, request, acknowledged).answer : GIVEN_UP
     try {
       const reply = await call.answer
-      if (!reply.acknowledged)
-        retries = orphans.untilReplicated(async () => {
-          // By the clock that advanced more: the process may have stood still, and the record may have
-          // expired.
-          const isRecorded = clock.elapsedSince(call.started) < RETRIED_FOR
-          return isRecorded ? await this.send(script, args, request, true).answer : GIVEN_UP
-        }, RETRIED_FOR)
+      if (!reply.acknowledged) retries = orphans.untilReplicated(again, RETRIED_FOR)
       return reply
     } catch (reason) {
       const error = asUnknown(reason, call)
       const isUnavailable = error instanceof RedisUnavailableError
       const isRefused = error instanceof RedisRefusedError
       // The server cannot have applied a call that was never sent, however long ago the caller made it.
-      const since = call.mayHaveBeenApplied || call.isInFlight ? call.started : clock.now()
-      // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped
-      // back.
-      const mayRetry = () => clock.elapsedSince(since) < RETRIED_FOR
-      if (retried !== 'never' && (isUnavailable || (isRefused && retried === 'also refused')) && mayRetry()) {
-        const release = async () => {
-          if (mayRetry()) await this.send(script, args, request, acknowledged).answer
-        }
+      if (!call.mayHaveBeenApplied && !call.isInFlight) since = clock.now()
+      if (
+        retried !== 'never' &&
+        (isUnavailable || (isRefused && retried === 'also refused')) &&
+        isRecorded()
+      ) {
         if (isUnavailable) error.message += NOT_TO_BE_REPEATED
-        retries = orphans.releaseNow({ lease: RETRIED_FOR, release }, since)
+        retries = orphans.untilReplicated(again, RETRIED_FOR)
       }
       throw error
     } finally {

@@ -1,4 +1,10 @@
-import { type AcquireArguments, lockArguments, type PermitsWanted, permitCount } from '../../api/arguments'
+import {
+  type AcquireArguments,
+  aNumber,
+  lockArguments,
+  type PermitsWanted,
+  permitCount,
+} from '../../api/arguments'
 import type { AcquirePermitOptions, TryAcquirePermitOptions, WithPermitOptions } from '../../api/call-options'
 import { PermitNotHeldError } from '../../api/errors'
 import type { TimeUnit } from '../../api/time-unit'
@@ -117,8 +123,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
     const id = permitId(permit)
-    if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
-    const lease = lockArguments(leaseTime, unit).leaseTime
+    const lease = lockArguments(aNumber('leaseTime', leaseTime), unit).leaseTime
     this.client.assertOpen()
     assertNoOwn(this, [id])
     return (await this.requests.run(UPDATE_LEASE_TIME, [lease ?? 0, ...messagesOf(this), id], true)).value
@@ -166,7 +171,7 @@ async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all
 }
 
 async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
-  const { client, name } = semaphore
+  const { client } = semaphore
   const { leaseTime, signal } = wanted
   const maxHoldTime = client.maxHoldOf(wanted)
   const lease = leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime ?? Infinity)
@@ -189,12 +194,9 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
     }
     client.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
     if (tries === TRIES_TO_OUTRUN_LEASE)
-      throw new PermitNotHeldError(
-        `The semaphore ${quote(name)} granted a permit ${tries} times, and each time its lease of ${lease} ` +
-          `ms was over before the answer arrived (client ${client.clientId}). Use a leaseTime that is ` +
-          'longer than a round trip.',
-        name,
-        ids,
+      throw permit.notHeld(
+        `its lease of ${lease} ms was over before the answer arrived, ${tries} times in a row. Use a ` +
+          'leaseTime that is longer than a round trip',
       )
   }
 }

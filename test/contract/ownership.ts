@@ -13,7 +13,6 @@ import { eventsOf } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
-import { valueAt } from '../kit/value-at'
 import { counts, type Primitive } from './primitive'
 
 /** Who holds, how often, and who may release: rows C of docs/internals/failure-modes.md. And the holds that acquire() gives. */
@@ -38,6 +37,9 @@ export function ownershipSuite(primitive: Primitive) {
 
     const lockOf = (client: Redisson): RLock => primitive.create(client, name)
     const holds = () => primitive.holds(redis, name)
+    /** By commands that every server has, the one in memory included. */
+    const valueAt = async () =>
+      (await redis.type(name)) === 'string' ? redis.get(name) : redis.hgetall(name)
     const gone = () => primitive.expectNothingLeft(redis, name)
     const isFree = async () => (await redis.exists(name)) === 0
 
@@ -204,9 +206,9 @@ export function ownershipSuite(primitive: Primitive) {
       await refused('free')
       const blocker = primitive.blocker(redis, name)
       await blocker.take()
-      const theirs = await valueAt(redis, name)
+      const theirs = await valueAt()
       await refused('held by another')
-      expect(await valueAt(redis, name)).to.deep.equal(theirs)
+      expect(await valueAt()).to.deep.equal(theirs)
       await blocker.vanish()
       await lock.lock()
       await lock.unlock()
@@ -229,11 +231,11 @@ export function ownershipSuite(primitive: Primitive) {
       // Another client acquires without expiry: a renewal of ours would give the key one.
       const blocker = primitive.blocker(redis, name)
       await blocker.take()
-      const theirs = await valueAt(redis, name)
+      const theirs = await valueAt()
       await new Promise((resolve) => setTimeout(resolve, 500))
       expect(await redis.pttl(name)).to.equal(-1)
       expect(await rejection(hold.unlock())).to.be.instanceOf(LockLostError)
-      expect(await valueAt(redis, name)).to.deep.equal(theirs)
+      expect(await valueAt()).to.deep.equal(theirs)
       await blocker.vanish()
       expect(await lockOf(brief).forceUnlock()).to.equal(false)
     })

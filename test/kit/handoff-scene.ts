@@ -4,7 +4,7 @@ import type { LockHold, LockOptions, Redisson, RedissonOptions } from '../../src
 import { luaSources } from '../../src/scripts/lua.generated'
 import { createRedisson, openRedis, uniqueName } from './clients'
 import { ForeignLock } from './foreign-lock'
-import { queueSleeps } from './queues'
+import { asleep } from './sleepers'
 import { type ScriptSent, type Tap, tapped } from './tapped-transport'
 import { VirtualClock } from './virtual-clock'
 
@@ -76,7 +76,7 @@ export class HandoffScene {
   }
 
   asleep(waiters: number): Promise<void> {
-    return queueSleeps(this.redisson, this.name, waiters)
+    return asleep(this.redisson, `lock ${this.name}`, waiters)
   }
 
   /** The owner fields that the server knows. */

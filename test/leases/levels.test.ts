@@ -101,4 +101,20 @@ describe('the leases of nested levels', () => {
     if (!outer.signal.aborted) await once(outer.signal, 'abort')
     await waitUntil('the lock is free', async () => (await redis.exists(lock.getName())) === 0, 2_000)
   })
+
+  it("A read level is told of its end when the last level's release is sent, not answered (V119)", async () => {
+    const reader = redisson.getReadWriteLock(uniqueName()).readLock()
+    await redisson.run(async () => {
+      const short = await reader.acquire({ leaseTime: 100 })
+      const long = await reader.acquire()
+      const { signal } = short
+      await sleep(200)
+      expect(signal.aborted).to.equal(false)
+      const unlocking = long.unlock()
+      // Promises only: no answer of the server can arrive meanwhile.
+      for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+      expect(signal.aborted).to.equal(true)
+      await unlocking
+    })
+  })
 })

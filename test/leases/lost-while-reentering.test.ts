@@ -6,8 +6,8 @@ import { name, redis, redisAndName } from '../kit/each-test'
 import { JumpingClock } from '../kit/jumping-clock'
 import { leftIn } from '../kit/left-in'
 import { eventsOf } from '../kit/observing'
-import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
 import { tapped } from '../kit/tapped-transport'
 
 const WATCHDOG = 3_000
@@ -134,7 +134,7 @@ describe('A hold that ends while it is re-entered', () => {
       const who = { threadId: 1, ...(leaseTime && { leaseTime }) }
       await lock.lock(who)
       const waiting = lock.acquire({ threadId: 2 })
-      await queueSleeps(redisson, name, 1)
+      await asleep(redisson, `lock ${name}`)
 
       const again = lock.acquire(who).catch((error: unknown) => error)
       const woken = await Promise.race([waiting, sleep(5_000, undefined, { ref: false })])

@@ -1,33 +1,47 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { exponentialBackOff } from '../../src/index'
+import { Redisson } from '../../src/index'
 import { createRedisson } from '../kit/clients'
+import { freshServer } from '../kit/servers/index'
 
-const DOCS = join(__dirname, '../../docs/guides')
-/** The pages, as docs/guides/fenced-lock.md, and how often the example calls what it is given. */
-const PAGES = { 'other-kinds': 1, 'token-lock': 2, 'fenced-lock': 1 }
+const AsyncFunction = (async () => {}).constructor as new (
+  ...source: string[]
+) => (...args: unknown[]) => Promise<unknown>
 
-describe('The examples of the pages of locks', () => {
-  for (const [page, runs] of Object.entries(PAGES))
-    it(`The first example of docs/guides/${page}.md runs as it stands`, async () => {
-      const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(readFileSync(join(DOCS, `${page}.md`), 'utf8')) ?? []
-      let worked = 0
-      const withoutImports = code.replace(/^import .*$/m, '')
-      const work = async () => {
-        worked++
-      }
-      const AsyncFunction = (async () => {}).constructor as new (
-        ...source: string[]
-      ) => (...args: unknown[]) => Promise<void>
-      const example = new AsyncFunction(
-        'redisson',
-        'work',
-        'writeBalance',
-        'exponentialBackOff',
-        withoutImports,
+/** The examples of a page of docs/guides, in their order. */
+function examplesOf(page: string): string[] {
+  const text = readFileSync(join(__dirname, '../../docs/guides', page), 'utf8')
+  return [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
+}
+
+describe('Examples that need more than a client', () => {
+  it('The first example of docs/guides/fenced-lock.md runs as it stands', async () => {
+    let worked = 0
+    const run = new AsyncFunction('redisson', 'writeBalance', examplesOf('fenced-lock.md')[0]!)
+    await run(await createRedisson(), async () => worked++)
+    expect(worked).to.equal(1)
+  })
+
+  it('The example of a RedLock in docs/guides/multi-lock.md runs', async () => {
+    const servers = await Promise.all([1, 2, 3].map(() => freshServer()))
+    const opened: Redisson[] = []
+    const create = async (options: { redis: string }) => {
+      const redisson = await Redisson.create(options)
+      opened.push(redisson)
+      return redisson
+    }
+    let reports = 0
+    const run = new AsyncFunction('Redisson', 'urls', 'report', examplesOf('multi-lock.md')[1]!)
+    try {
+      await run(
+        { create },
+        servers.map(({ url }) => url),
+        async () => reports++,
       )
-      await example(await createRedisson(), work, work, exponentialBackOff)
-      expect(worked).to.equal(runs)
-    })
+    } finally {
+      await Promise.all(opened.map((redisson) => redisson.shutdown()))
+    }
+    expect(reports).to.equal(1)
+  })
 })

@@ -6,8 +6,8 @@ import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
-import { queueSleeps } from '../kit/queues'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
 import { tapped } from '../kit/tapped-transport'
 
 type Locks = Pick<RLock, 'lock'>
@@ -24,11 +24,11 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     await redisson.run(async () => {
       await own.readLock().lock()
       const acquiring = red.tryLock(20_000)
-      await queueSleeps(redisson, refused, 1)
+      await asleep(redisson, `lock ${refused}`)
       await redis.set(refused, 'no lock')
       await redis.publish(`redisson_lock__channel:{${refused}}`, '0')
       // Its wait for the second member has ended, and it waits for the third one.
-      await queueSleeps(redisson, taken, 1)
+      await asleep(redisson, `lock ${taken}`)
       await redis.del(refused)
       await holds[1].unlock()
       expect(await acquiring).to.equal(true)
@@ -134,7 +134,7 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     const redisson = await createRedisson({}, { clock, transport })
     const taken = await (await createRedisson()).getLock(name).acquire()
     const acquiring = redisson.getRedLock(redisson.getLock(name)).acquire({ leaseTime: 600_000 })
-    await queueSleeps(redisson, name, 1)
+    await asleep(redisson, `lock ${name}`)
     isSlow = true
     await taken.unlock()
     const hold = await acquiring

@@ -11,9 +11,9 @@ import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
+import { waitingIn } from '../kit/sleepers'
 import { tapped } from '../kit/tapped-transport'
 import { VirtualClock } from '../kit/virtual-clock'
-import { waitingIn } from '../kit/waiting-in'
 
 // Its scripts are those of the plain lock, for which the other contracts are run.
 anyHandleSuite(lockHandles(spinLock))

@@ -5,8 +5,8 @@ import type { RedissonOptions } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { SentScripts } from '../kit/sent-scripts'
 import { ownCluster, waitUntil } from '../kit/servers/index'
+import { waitingIn } from '../kit/sleepers'
 import { VirtualClock } from '../kit/virtual-clock'
-import { waitingIn } from '../kit/waiting-in'
 
 describe('A token lock across the slots of a cluster', () => {
   const cluster = ownCluster()

@@ -6,9 +6,9 @@ import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { openProxy } from '../kit/proxies'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
+import { waitingIn } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
-import { waitingIn } from '../kit/waiting-in'
 
 const LEASE = 60_000
 const FOREIGN = 'a token of another library'

@@ -17,9 +17,9 @@ import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { keptBy } from '../kit/left-in'
 import { SentScripts } from '../kit/sent-scripts'
 import { startStandalone, waitUntil } from '../kit/servers/index'
+import { waitingIn } from '../kit/sleepers'
 import { NO_PROCESS, skipInMemory } from '../kit/stand-in'
 import { VirtualClock } from '../kit/virtual-clock'
-import { waitingIn } from '../kit/waiting-in'
 
 anyHandleSuite(lockHandles(tokenLock))
 renewalSuite(tokenLock)

@@ -5,7 +5,6 @@ import { Redisson } from '../../src/redisson'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { eventsOf } from '../kit/observing'
-import { queueSleeps } from '../kit/queues'
 import {
   type Address,
   freshCluster,
@@ -14,6 +13,7 @@ import {
   waitUntil,
   withClient,
 } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
 
 const USER = 'user app on >password-0 ~* &* +@all'
 const WATCHDOG = 3_000
@@ -198,7 +198,7 @@ describe('Credentials that a function returns, behind sentinels and in a cluster
     const waiting = other.getLock(name).acquire()
     await waitUntil('a connection has failed', () => failures > 0)
     isFailing = false
-    await queueSleeps(other, name, 1)
+    await asleep(other, `lock ${name}`)
     await hold.unlock()
     await (await waiting).unlock()
   })

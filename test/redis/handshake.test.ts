@@ -18,8 +18,8 @@ const QUICKLY = 5_000
 const NO_INFO = `user bob on >builder ~* &* +@all -info ${without('cluster', 'info').join(' ')}`
 const bob = { username: 'bob', password: 'builder' }
 
-/** What anything in this process has printed since the test began, but for the warning that a right of the fence is missing. */
-function watchingTheConsole(): unknown[][] {
+/** For a `describe`: this process prints nothing in its tests, but the warning that a right of the fence is missing. */
+function nothingIsPrinted(): void {
   const printed: unknown[][] = []
   const { warn, error } = console
   const print = (...args: unknown[]) => {
@@ -33,8 +33,8 @@ function watchingTheConsole(): unknown[][] {
   afterEach(() => {
     console.warn = warn
     console.error = error
+    expect(printed).to.deep.equal([])
   })
-  return printed
 }
 
 /** Two clients, of which one waits for the other. */
@@ -52,7 +52,7 @@ async function locks(redis: RedissonOptions['redis']): Promise<void> {
 
 describe('A handshake prints nothing and asks for no more than it may, on a single server', () => {
   let server: Standalone
-  const printed = watchingTheConsole()
+  nothingIsPrinted()
 
   const start = async (...config: string[]) => {
     server = await freshServer({ config })
@@ -63,31 +63,26 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     const address = await start()
     await locks({ ...address, password: 'not needed' })
     await locks({ ...address, username: 'default', password: 'not needed' })
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing with a needless password and without HELLO', async () => {
     await locks({ ...(await start('rename-command HELLO ""')), password: 'not needed' })
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing with a server whose user may not ask for INFO', async () => {
     const address = await start(NO_INFO)
     await locks({ ...address, ...bob })
     await locks({ ...address, ...bob, db: 3 })
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing and asks for no more than it may with a server that has no INFO', async () => {
     const address = await start('rename-command INFO ""')
     await locks(address)
     await locks({ ...address, db: 3 })
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing with a server that has no SELECT but for database 0', async () => {
     await locks(await start('rename-command SELECT ""'))
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing with a server that is loading at the creation', async () => {
@@ -110,13 +105,12 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     const redisson = await createRedisson({ redis: `${server.url}/2` })
     expect(await redisson.getLock(uniqueName()).tryLock()).to.equal(true)
     await restarting
-    expect(printed).to.deep.equal([])
   })
 })
 
 describe('A handshake prints nothing and asks for no more than it may, behind Sentinel', () => {
   const setup = ownSentinel({ config: [NO_INFO] })
-  const printed = watchingTheConsole()
+  nothingIsPrinted()
 
   const source = (more: Partial<RedisOptions> = {}): RedisOptions => ({
     sentinels: setup.sentinels.map(({ host, port }) => ({ host, port })),
@@ -126,12 +120,10 @@ describe('A handshake prints nothing and asks for no more than it may, behind Se
 
   it('A handshake prints nothing behind Sentinel with needless passwords', async () => {
     await locks(source({ password: 'not needed', sentinelPassword: 'not needed' }))
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing behind Sentinel with a user without INFO', async () => {
     await locks(source({ ...bob, db: 3 }))
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing while one sentinel is down, before or after', async () => {
@@ -143,23 +135,20 @@ describe('A handshake prints nothing and asks for no more than it may, behind Se
     } finally {
       await setup.sentinels[0]!.restart()
     }
-    expect(printed).to.deep.equal([])
   })
 })
 
 describe('A handshake prints nothing and asks for no more than it may, in a cluster', () => {
   const setup = ownCluster({ config: [NO_INFO] })
-  const printed = watchingTheConsole()
+  nothingIsPrinted()
 
   const nodes = () => setup.nodes.map(({ host, port }) => ({ host, port }))
 
   it('A handshake prints nothing with a cluster that needs no password but is given one', async () => {
     await locks({ nodes: nodes(), options: { redisOptions: { password: 'not needed' } } })
-    expect(printed).to.deep.equal([])
   })
 
   it('A handshake prints nothing with a cluster whose user may use no INFO', async () => {
     await locks({ nodes: nodes(), options: { redisOptions: bob } })
-    expect(printed).to.deep.equal([])
   })
 })

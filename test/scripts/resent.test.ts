@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
 import { tapped } from '../kit/tapped-transport'
 
 describe('A late copy of an old command', () => {
@@ -29,7 +29,7 @@ describe('A late copy of an old command', () => {
     await foreign.take(60_000)
     const redisson = await createRedisson({ lockWatchdogTimeout: 2_000 }, { transport })
     const acquiring = redisson.getLock(foreign.name).acquire()
-    await queueSleeps(redisson, foreign.name, 1)
+    await asleep(redisson, `lock ${foreign.name}`)
     await foreign.release()
     await (await acquiring).unlock()
     expect(await kept[0]!()).to.equal(null)

@@ -218,4 +218,31 @@ describe('Permits that go from one caller to the next of the same client', () =>
     expect(performance.now() - began).to.be.lessThan(1_500)
     await Promise.all(waiting)
   })
+
+  it('A smaller request behind one that got passed permits gets what is free at once (S5)', async () => {
+    const semaphore = redisson.getSemaphore(uniqueName())
+    await semaphore.trySetPermits(3)
+    await semaphore.acquire(3)
+    const holder = semaphore.acquire(2).then(async () => {
+      // By then the next waiter has asked: it wants two, and one is free.
+      await sleep(4)
+      await semaphore.release(2) // is passed on to it
+    })
+    const large = semaphore.acquire(2)
+    let got = 0
+    const small = semaphore.acquire(1).then(() => {
+      got = Date.now()
+    })
+    await sleep(100)
+    await semaphore.release(3)
+    await holder
+    await large
+    const since = Date.now()
+    await Promise.race([small, sleep(2_000)])
+    const free = await semaphore.availablePermits()
+    expect(
+      got,
+      `${free} permit(s) free, and the waiter for one still sleeps after ${Date.now() - since} ms`,
+    ).not.to.equal(0)
+  })
 })

@@ -4,8 +4,8 @@ import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { JumpingClock } from '../kit/jumping-clock'
 import { Program } from '../kit/program'
-import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
 
 describe('Waiting for a dead process', () => {
   clientAndRedis()
@@ -28,7 +28,7 @@ describe('Waiting for a dead process', () => {
     const clock = new JumpingClock()
     const redisson = await createRedisson({}, { clock })
     const waiting = redisson.getLock(foreign.name).acquire()
-    await queueSleeps(redisson, foreign.name, 1)
+    await asleep(redisson, `lock ${foreign.name}`)
     // Time goes on elsewhere, and no message tells that the lease has ended.
     await redis.del(foreign.name)
     clock.jumped += 60_000

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { ownServer, waitUntil } from '../kit/servers/index'
-import { waitingIn } from '../kit/waiting-in'
+import { waitingIn } from '../kit/sleepers'
 
 /** Each of them sends its try when the one before it has failed, and a call stack has no room for so many. */
 const CALLERS = 4_000

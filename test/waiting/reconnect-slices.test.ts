@@ -3,9 +3,9 @@ import type { Redisson } from '../../src/index'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
+import { waitingIn } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
-import { waitingIn } from '../kit/waiting-in'
 
 const WAITERS = 4_000
 /** The most sends of one tick of the event loop, below the number of waiters. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejection } from '../../kit/clients'
 import { ForeignLock } from '../../kit/foreign-lock'
-import { queueSleeps } from '../../kit/queues'
+import { asleep } from '../../kit/sleepers'
 import { openCluster, openSentinel, openStandalone } from '../lost-replies/setting'
 import { isFree, KINDS, keysOf, lateLinks, link, setting } from './link'
 
@@ -87,7 +87,7 @@ describe('A late copy of a handoff', () => {
     await foreign.take(60_000)
     const lock = redisson.getLock(foreign.name)
     const [giving, taking] = [lock.acquire(), lock.acquire()]
-    await queueSleeps(redisson, foreign.name, 2)
+    await asleep(redisson, `lock ${foreign.name}`, 2)
     await foreign.release()
     const giver = await giving
     const withheld = link.withhold(foreign.name)

@@ -1,4 +1,4 @@
-import { queueSleeps } from '../../kit/queues'
+import { asleep } from '../../kit/sleepers'
 import { holding } from './acquiring-cases'
 import type { Case } from './matrix'
 import { answerOf } from './observing'
@@ -18,14 +18,14 @@ export function handingOff(kind: Kind): Case[] {
     if (behind > 0) await scene.othersWait(lock)
     const waiting = settled.length + behind
     queues.set(scene, { waiting, settled })
-    await queueSleeps(us, name, waiting)
+    await asleep(us, `lock ${name}`, waiting)
   }
   // What the giver's unlock and the taker's lock have answered.
   const act = async (scene: Scene) => {
     const { waiting, settled } = queues.get(scene)!
     // What was published to see that all has been heard has woken the queue.
     await sleep(100)
-    await queueSleeps(scene.us, scene.name, waiting)
+    await asleep(scene.us, `lock ${scene.name}`, waiting)
     await scene.rival.unlock(another)
     return await Promise.all(settled)
   }

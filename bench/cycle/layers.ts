@@ -9,7 +9,7 @@ const BUNDLE = join(ROOT, '.tmp/bench/cycle.cjs')
 const ENTRY = `
   export { Redis } from 'ioredis'
   export { Redisson } from './src/index'
-  export { encode, RawCommand } from './src/redis/send/raw-command'
+  export { RawCommand } from './src/redis/send/raw-command'
   export { script } from './src/scripts/script'
   export { AcquireAttempt } from './src/engine/acquire'
 `
@@ -56,7 +56,7 @@ function layer(title: string, once: () => Promise<unknown>): Layer {
 }
 
 export async function openLayers(url: string): Promise<Layers> {
-  const { Redis, Redisson, encode, RawCommand, script, AcquireAttempt } = bundled()
+  const { Redis, Redisson, RawCommand, script, AcquireAttempt } = bundled()
   const redis: Redis = new Redis(url)
   const redisson = await Redisson.create({ redis: url })
   const lock = redisson.getLock(NAME)
@@ -72,10 +72,9 @@ export async function openLayers(url: string): Promise<Layers> {
   for (const { source } of [acquire, release, handoff]) await redis.script('LOAD', source)
   const owner = (id: number) => kind.ownerField(id)
   const send = (sha: string, args: readonly (string | number)[], name = NAME) =>
-    new Promise((resolve, reject) => {
-      const bytes = encode('evalsha', sha, [name], args)
-      redis.sendCommand(new RawCommand('evalsha', [name], args, bytes, resolve, reject))
-    })
+    new Promise((resolve, reject) =>
+      redis.sendCommand(new RawCommand('evalsha', sha, [name], args, resolve, reject)),
+    )
   // Beyond any that the client itself gives out here.
   let id = 1e12
 

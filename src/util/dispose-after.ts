@@ -1,18 +1,14 @@
 import { refuseLazy } from './lazy-result'
 
-/** The class of the error with which disposal reports a loss. */
-// biome-ignore lint/suspicious/noExplicitAny: the arguments of its constructor do not matter here.
-type Loss = abstract new (...args: any[]) => Error & { result?: unknown }
-
 /**
- * Runs `fn`, then disposes of `held`. The error of a loss gets what `fn` returned as its `result`.
+ * Runs `fn`, then disposes of `held`. An error of the class `Loss` gets what `fn` returned as its `result`.
  *
  * @throws TypeError for a result that does its work only when somebody reads it, after the disposal.
  */
 export async function disposeAfter<T>(
   held: { [Symbol.asyncDispose](): Promise<void> },
   fn: () => T | Promise<T>,
-  Loss?: Loss,
+  Loss?: abstract new (...args: never[]) => { result?: unknown },
 ): Promise<T> {
   let result: T
   try {

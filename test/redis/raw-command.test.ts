@@ -3,7 +3,7 @@ import calculateSlot from 'cluster-key-slot'
 import { Cluster, Command, Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import type { CommandConnection } from '../../src/redis/send/command-connection'
-import { encode, RawCommand, rawCommandsWork } from '../../src/redis/send/raw-command'
+import { RawCommand, rawCommandsWork } from '../../src/redis/send/raw-command'
 import type { ScriptTransport } from '../../src/scripts/transport'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
@@ -30,7 +30,7 @@ describe('Raw commands', () => {
     by: Redis | Cluster = redis,
   ) =>
     new Promise<unknown>((resolve, reject) =>
-      by.sendCommand(new RawCommand('eval', keys, args, encode('eval', script, keys, args), resolve, reject)),
+      by.sendCommand(new RawCommand('eval', script, keys, args, resolve, reject)),
     )
 
   it('Raw commands work with the installed ioredis, and a client uses them', async () => {
@@ -79,9 +79,7 @@ describe('Raw commands', () => {
     const wrongType = await rejection(run("return redis.call('hget', KEYS[1], 'a')", [name]))
     expect(wrongType.message).to.match(/WRONGTYPE/)
     const unknown = new Promise((resolve, reject) =>
-      redis.sendCommand(
-        new RawCommand('evalsha', [], [], encode('evalsha', UNKNOWN, [], []), resolve, reject),
-      ),
+      redis.sendCommand(new RawCommand('evalsha', UNKNOWN, [], [], resolve, reject)),
     )
     expect((await rejection(unknown)).message).to.match(/^NOSCRIPT/)
   })

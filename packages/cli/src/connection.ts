@@ -2,7 +2,6 @@ import { Cluster, type Redis } from 'ioredis'
 import type { RedissonOptions } from 'rlock'
 import {
   type ChannelEvents,
-  type ChannelSource,
   ClusterSubscriber,
   CommandConnection,
   choosePublish,
@@ -159,7 +158,7 @@ export class Connection {
   }
 
   /** Sharded channels, each at the primary of its slot, also after the slot has moved. Only a cluster has them. */
-  shardedChannels(events: ChannelEvents): ChannelSource {
+  shardedChannels(events: ChannelEvents): ClusterSubscriber {
     const { redis } = this.commands
     if (!(redis instanceof Cluster)) throw new Error('only a cluster has sharded channels')
     return new ClusterSubscriber(redis, this.target, true, systemClock, events)

@@ -1,4 +1,4 @@
-import { type ChannelSource, lockChannel, prefixed, readWriteLockChannel } from 'rlock/internal'
+import { type ClusterSubscriber, lockChannel, prefixed, readWriteLockChannel } from 'rlock/internal'
 import { value } from './answers'
 import type { Connection } from './connection'
 import type { Row } from './model'
@@ -13,7 +13,7 @@ const SETTLED = 1_000
  * each name is learnt first, from its key.
  */
 export class ShardedMessages {
-  private readonly source: ChannelSource
+  private readonly source: ClusterSubscriber
   /** By channel: since when the server has confirmed the subscription, without a break. */
   private readonly heardSince = new Map<string, number>()
   private readonly names = new Map<string, readonly string[]>()
@@ -57,8 +57,11 @@ export class ShardedMessages {
     const channel = channelOf(row)
     const since = this.heardSince.get(channel)
     if (since === undefined || Date.now() - since < SETTLED) return false
+    // Messages and answers arrive on one connection, in order.
+    const redis = this.source.connectionOf(channel)?.redis
+    if (redis?.status !== 'ready') return false
     try {
-      await this.source.pass(channel)
+      await redis.ping()
     } catch {
       return false
     }

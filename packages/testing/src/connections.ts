@@ -109,11 +109,6 @@ class Channels implements ChannelSource {
     return this.channels.get(name)?.confirmed ?? false
   }
 
-  // Messages and answers arrive on the same link, in order.
-  async pass(): Promise<void> {
-    await new Promise((resolve, reject) => this.link.send(() => undefined, resolve, reject))
-  }
-
   /** The link notices a break on its own. */
   probe(): void {}
 

@@ -26,14 +26,10 @@ const OWN_OPTIONS = {
   reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message) || isLogin(error),
 } as const satisfies RedisOptions
 
-type ConnectionOptions = Omit<RedisOptions, 'replyMapping'> & { replyMapping: 'legacy' }
-
 /** The options of a connection to the target, or to one node of it. */
-export function connectionOptions(target: RedisTarget, override: RedisOptions = {}): ConnectionOptions {
-  return {
-    ...OWN_OPTIONS,
-    ...target.options,
-    ...override,
-    replyMapping: 'legacy',
-  }
+export function connectionOptions(
+  { options }: RedisTarget,
+  override: RedisOptions = {},
+): RedisOptions & { replyMapping: 'legacy' } {
+  return { ...OWN_OPTIONS, ...options, ...override, replyMapping: 'legacy' }
 }

@@ -47,12 +47,6 @@ export class ClusterSubscriber implements ChannelSource {
     return this.connectionOf(channel)?.isConfirmed(channel) ?? false
   }
 
-  async pass(channel: string): Promise<void> {
-    const connection = this.connectionOf(channel)
-    if (!connection) throw new Error('Connection is closed')
-    await connection.pass(channel)
-  }
-
   /**
    * Closes connections that went silent, and looks for nodes that left the cluster. Such a node still answers
    * PING.
@@ -71,7 +65,8 @@ export class ClusterSubscriber implements ChannelSource {
     this.routes.clear()
   }
 
-  private connectionOf(channel: string): SubscriberConnection | undefined {
+  /** The connection that brings the messages of this channel. */
+  connectionOf(channel: string): SubscriberConnection | undefined {
     return this.nodes.get(this.routes.get(channel) ?? '')
   }
 

@@ -7,10 +7,7 @@ import { classify } from '../reply/errors'
 import type { ChannelEvents } from '../reports/connected-client'
 
 /** A source of messages on channels: one connection, or several in a cluster. */
-export type ChannelSource = Pick<
-  SubscriberConnection,
-  'want' | 'drop' | 'isConfirmed' | 'pass' | 'probe' | 'close'
->
+export type ChannelSource = Pick<SubscriberConnection, 'want' | 'drop' | 'isConfirmed' | 'probe' | 'close'>
 
 interface ChannelState {
   wanted: boolean
@@ -19,8 +16,7 @@ interface ChannelState {
 }
 
 const CHANNELS_A_COMMAND = 500
-const RETRY_REFUSED_AFTER = 1_000
-const RETRY_MOVED_AFTER = 500
+const RETRY_AFTER = 500
 /** The subscriptions that the server ends within this time, in ms, are looked at together. */
 const MOVED_TOGETHER = 20
 
@@ -61,7 +57,7 @@ export class SubscriberConnection {
         this.forget('unknown')
         // Until the map of slots is new, each subscription would be answered with MOVED at once.
         if (!this.retry) this.reconcileAll()
-        this.retryAfter(RETRY_MOVED_AFTER)
+        this.retryLater()
       })
     })
     // It reconnects only after its first `ready`, because a client that could not connect is closed.
@@ -86,15 +82,6 @@ export class SubscriberConnection {
   isConfirmed(channel: string): boolean {
     const state = this.channels.get(channel)
     return state?.phase === 'subscribed' && state.wanted
-  }
-
-  /**
-   * Resolves once every message that was published on this channel before now has arrived. Rejects if one may
-   * be lost.
-   */
-  async pass(_channel: string): Promise<void> {
-    if (this.redis.status !== 'ready') throw new Error('Connection is closed')
-    await this.redis.ping()
   }
 
   /** Closes connections that went silent. */
@@ -192,11 +179,11 @@ export class SubscriberConnection {
     // MOVED is reported as well: the cluster subscriber finds the new node of the channel.
     const kind = classify(error)
     if (kind === 'refused' || kind === 'final' || hasMoved) this.events.error(error, batch[0]!)
-    this.retryAfter(hasMoved ? RETRY_MOVED_AFTER : RETRY_REFUSED_AFTER)
+    this.retryLater()
   }
 
-  private retryAfter(delay: number) {
-    this.retry ??= this.clock.after(delay, () => {
+  private retryLater() {
+    this.retry ??= this.clock.after(RETRY_AFTER, () => {
       this.retry = undefined
       this.reconcileAll()
     })

@@ -3,7 +3,7 @@ import type { ResolvedOptions } from '../../api/options'
 import type { Moment } from '../../util/clock'
 import { pingOrDisconnect } from '../connect/health-check'
 import { reconnectUnless } from '../connect/reconnect'
-import { isCommandRefused, NOT_SENT } from '../reply/errors'
+import { NOT_SENT } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
 import type { OutageReporter } from '../reports/outage-reporter'
 import type { ReplicaAckReply } from '../send/command-connection'
@@ -45,7 +45,6 @@ const ANSWERED_WITHIN = 500
 const ASKED_EVERY = 500
 
 type Result = [error: Error | null, value: unknown]
-const NOT_WAITED: Result = [null, undefined]
 
 /**
  * Sends commands and waits until a replica has them. It has a connection of its own, because WAIT blocks its
@@ -71,10 +70,9 @@ export class ReplicaAckBatcher {
     idOfServer: () => string,
     private readonly client: Pick<ConnectedClient, 'clock' | 'replicasCutOff' | 'replicated'>,
     private readonly options: ReplicaAckOptions,
-    /** Receives the error that the server has no WAIT, or that this user may not use WAIT or INFO. */
-    private readonly refusals: OutageReporter,
+    refusals: OutageReporter,
   ) {
-    this.replicas = new ReplicaCount(redis, idOfServer, client, options.checkLockSyncedSlaves, refusals)
+    this.replicas = new ReplicaCount(redis, idOfServer, client, refusals)
     reconnectUnless(() => this.closed, redis, client.clock)
     // The next connection may reach another server.
     redis.on('close', () => {
@@ -162,7 +160,7 @@ export class ReplicaAckBatcher {
         // The replicas are counted before the batch is sent. An old count must not decide that no replica
         // needs to acknowledge.
         if (!this.replicas.isKnown) await this.replicas.count()
-        if (this.replicas.isInDoubt) throw LOST_REPLICA
+        if (this.replicas.isInDoubt && this.options.checkLockSyncedSlaves) throw LOST_REPLICA
         const batch = queue.filter((order) => this.isInTime(order))
         if (batch.length > 0) await this.sendBatch(batch)
       } catch (error) {
@@ -182,6 +180,7 @@ export class ReplicaAckBatcher {
 
   private async sendBatch(batch: readonly Order[]) {
     const { awaited } = this.replicas
+    const { checkLockSyncedSlaves, slavesSyncTimeout } = this.options
     const waits = awaited > 0
     const written = this.client.clock.now()
     const pipeline = this.redis.pipeline()
@@ -190,16 +189,13 @@ export class ReplicaAckBatcher {
       const [name, ...args] = command
       pipeline.call(String(name), ...args)
     }
-    if (waits) pipeline.wait(awaited, this.options.slavesSyncTimeout)
+    if (waits) pipeline.wait(awaited, slavesSyncTimeout)
     const results = (await pipeline.exec()) as Result[]
-    const [waitError, count] = waits ? results.pop()! : NOT_WAITED
+    const [waitError, count] = (waits && results.pop()) || []
     this.reportCutOff(results)
     const acknowledged = waitError
-      ? this.isWithoutWait(waitError)
-      : !waits ||
-        this.replicas.haveAll(Number(count), written) ||
-        (await this.replicas.areEnough(Number(count)))
-    if (waits && !waitError) this.refusals.answered()
+      ? this.replicas.isWithoutWait(waitError)
+      : !waits || (await this.replicas.areEnough(Number(count), written)) || !checkLockSyncedSlaves
     let index = 0
     for (const order of batch) {
       if (order.asking) index++
@@ -208,13 +204,6 @@ export class ReplicaAckBatcher {
       if (error) order.reject(error)
       else order.resolve({ value, acknowledged, ...(!acknowledged && waitError && { waitError }) })
     }
-  }
-
-  /** Whether the server refuses WAIT, so that no acknowledgement is possible. */
-  private isWithoutWait(error: Error): boolean {
-    if (!isCommandRefused(error)) return false
-    this.replicas.waitForNone()
-    return true
   }
 
   /** Reports NOREPLICAS once, until a command succeeds again. */

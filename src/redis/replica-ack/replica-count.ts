@@ -54,16 +54,13 @@ export class ReplicaCount {
     /** Identifies the server of the connection. */
     readonly idOfServer: () => string,
     private readonly client: Pick<ConnectedClient, 'clock' | 'replicasCutOff' | 'replicated'>,
-    /** Whether a missing acknowledgement counts. */
-    private readonly isStrict: boolean,
     /** Receives the error that the server has no WAIT, or that this user may not use WAIT or INFO. */
     private readonly refusals: OutageReporter,
   ) {}
 
   /** Whether the count is valid. */
   get isKnown(): boolean {
-    const { counted, client } = this
-    return counted !== undefined && client.clock.elapsedSince(counted) <= this.validFor
+    return this.age <= this.validFor
   }
 
   /** How old the count is, in ms. */
@@ -78,7 +75,7 @@ export class ReplicaCount {
 
   /** The primary has just lost a replica, which may have been promoted. What it grants now may be lost. */
   get isInDoubt(): boolean {
-    return this.lostReplica !== undefined && this.isStrict
+    return this.lostReplica !== undefined
   }
 
   /**
@@ -106,32 +103,33 @@ export class ReplicaCount {
       else this.follow(asked, Number(/^master_repl_offset:(\d+)/m.exec(info)?.[1]), keepingUp)
       return online.length > 0 && counted.length === 0
     } catch (error) {
-      if (!isCommandRefused(error)) throw error
-      this.waitForNone()
+      if (!this.isWithoutWait(error)) throw error
       return false
     }
   }
 
-  /** So many replicas have what was written by then. Whether these are all that were awaited. */
-  haveAll(replicas: number, by: Moment): boolean {
-    if (replicas < this.awaited) return false
-    this.reached(by)
-    return true
+  /**
+   * So many replicas have what was written by then. Resolves with whether that is an acknowledgement: where
+   * they are fewer than were awaited, perhaps a replica has left.
+   */
+  async areEnough(replicas: number, by: Moment): Promise<boolean> {
+    this.refusals.answered()
+    if (replicas >= this.awaited) {
+      this.reached(by)
+      return true
+    }
+    const areLoading = await this.count(replicas === 0).catch(() => undefined)
+    if (areLoading === undefined || this.isInDoubt) return false
+    if (replicas > 0) this.waitFor(replicas, LAGGING_FOR)
+    return replicas > 0 || areLoading
   }
 
   /**
-   * Fewer replicas acknowledged than were awaited. Resolves with whether that counts: perhaps a replica has
-   * left.
+   * Whether the server refuses WAIT or INFO, so that no acknowledgement is possible until the next count: the
+   * right may be granted.
    */
-  async areEnough(replicas: number): Promise<boolean> {
-    const areLoading = await this.count(replicas === 0).catch(() => undefined)
-    if (areLoading === undefined || this.isInDoubt) return !this.isStrict
-    if (replicas > 0) this.waitFor(replicas, LAGGING_FOR)
-    return replicas > 0 || areLoading || !this.isStrict
-  }
-
-  /** Until the next count: the right may be granted. */
-  waitForNone(): void {
+  isWithoutWait(error: unknown): boolean {
+    if (!isCommandRefused(error)) return false
     this.waitFor(0)
     this.refusals.failed(
       new Error(
@@ -139,6 +137,7 @@ export class ReplicaCount {
           'replicas. Grant the user +wait +info.',
       ),
     )
+    return true
   }
 
   private waitFor(replicas: number, validFor = KNOWN_FOR) {

@@ -34,20 +34,17 @@ export class SelectRefusedError extends Error {
 }
 
 const TRANSIENT =
-  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|(credentials|tls) function failed|has not finished the handshake/
+  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|(credentials|tls) function failed|has not finished the handshake|^(MOVED|ASK) |WAIT cannot be used with replica/
 /** Transient errors that usually end only when an operator acts. */
 const SHORTAGE = /\b(OOM|MISCONF|NOREPLICAS)\b/
 const REFUSED =
   /\b(NOPERM|NOAUTH|WRONGPASS|DENIED)\b|\b[Uu]nknown (\w+ )?(sub)?command\b|user executing the script can't/
 /** The arguments that the server quotes when it does not know a command. */
 const QUOTED = /,? with args beginning with:.*$/s
-const REDIRECTED = /^(MOVED|ASK) /
 /** The error of ioredis after its own retries. */
 const REDIRECTED_TOO_OFTEN = /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.+)$/s
 const MOVING = /\b(MOVED|ASK|TRYAGAIN)\b|access a non local key/
 const RETRIES_ARE_OURS = /^Reached the max retries per request limit/
-/** The answer to WAIT of a primary that has become a replica. */
-const DEMOTED = /WAIT cannot be used with replica/
 const CONNECTION =
   /Connection is closed|Cluster is ended|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Stream isn't writeable|Cluster isn't ready|aborted due to connection close|max retries per request|All sentinels are unreachable|Socket timeout|Socket closed/i
 const CONNECTION_CODE =
@@ -67,7 +64,7 @@ export function classify(error: unknown): FailureKind {
   if (message.includes('WRONGTYPE')) return 'wrongtype'
   if (CONNECTION_CODE.test(code) || CONNECTION.test(message)) return 'connection'
   if (REFUSED.test(message)) return 'refused'
-  if (TRANSIENT.test(message) || REDIRECTED.test(message) || DEMOTED.test(message)) return 'transient'
+  if (TRANSIENT.test(message)) return 'transient'
   return isReplyError(error) ? 'refused' : 'final'
 }
 

@@ -1,7 +1,7 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import { RedissonError } from '../../api/errors'
-import type { Timer } from '../../util/clock'
+import type { Moment } from '../../util/clock'
 import { completeNatMap, primaryOf } from '../connect/cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, tlsHint, unavailable, untilPrimary } from '../connect/connect'
 import { connectionOptions } from '../connect/connection-options'
@@ -13,7 +13,7 @@ import { classify, isClusterDown, isLogin, SelectRefusedError, withoutSecrets } 
 import type { ConnectedClient } from '../reports/connected-client'
 import { addressAndDatabase, type RedisTarget } from '../target/target'
 import { type BrokenConnection, Fences } from './fences'
-import { type Answered, encode, RawCommand, rawCommandsWork } from './raw-command'
+import { type Answered, RawCommand, rawCommandsWork } from './raw-command'
 
 const READ_EVERY = 1_000
 
@@ -44,8 +44,8 @@ export class CommandConnection {
   usesFastPath = false
   protected readonly fences: Fences
   private closed = false
-  /** Set for READ_EVERY ms after the map of slots was read. */
-  private reading: Timer | undefined
+  /** When the map of slots was last read because of an answer. */
+  private mapRead: Moment | undefined
 
   constructor(
     readonly target: RedisTarget,
@@ -149,11 +149,10 @@ export class CommandConnection {
    */
   protected readSlotMap(): void {
     const { redis } = this
-    if (this.reading || !(redis instanceof Cluster)) return
-    redis.refreshSlotsCache()
-    this.reading = this.client.clock.after(READ_EVERY, () => {
-      this.reading = undefined
-    })
+    const { clock } = this.client
+    if (this.mapRead && clock.elapsedSince(this.mapRead) < READ_EVERY) return
+    this.mapRead = clock.now()
+    if (redis instanceof Cluster) redis.refreshSlotsCache()
   }
 
   /** The server accepted a connection of the client. */
@@ -228,8 +227,7 @@ export class CommandConnection {
     const { redis } = this
     const how = bySource ? 'eval' : 'evalsha'
     const text = bySource ? script.source : script.sha
-    if (this.usesFastPath)
-      redis.sendCommand(new RawCommand(how, keys, args, encode(how, text, keys, args), answered, failed))
+    if (this.usesFastPath) redis.sendCommand(new RawCommand(how, text, keys, args, answered, failed))
     else redis[how](text, keys.length, ...keys, ...args).then((value) => answered(value), failed)
   }
 

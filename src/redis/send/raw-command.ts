@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream'
 import { Command, type Redis } from 'ioredis'
+import { perObject } from '../../util/per-object'
+import { nextTick } from '../../util/timers'
 import { withoutPromise } from '../connect/ioredis-internals'
-import { coalesceWrites } from './write-coalescing'
 
 /**
  * What RESP has between words, before one of so many bytes. Made once for the usual lengths, because strings
@@ -26,7 +27,7 @@ function next(word: string | number): string {
 const calls = new Map<string, string>()
 
 /** The bytes of a call of a script in RESP. */
-export function encode(
+function encode(
   how: 'eval' | 'evalsha',
   script: string,
   keys: readonly string[],
@@ -45,6 +46,41 @@ export function encode(
   return `${bytes}\r\n`
 }
 
+/**
+ * The most commands in one write. It is bounded, so that the server can work while the client makes the next
+ * commands.
+ */
+const TOGETHER = 16
+
+/** The commands that were written to one stream in this tick of the event loop. */
+class WriteBatch {
+  private commands = 0
+
+  constructor(private readonly stream: Writable) {}
+
+  add(): void {
+    if (this.commands === 0) nextTick(this.end)
+    else if (this.commands % TOGETHER === 1) {
+      if (this.commands > 1) this.stream.uncork()
+      this.stream.cork()
+    }
+    this.commands++
+  }
+
+  private readonly end = () => {
+    const { commands } = this
+    this.commands = 0
+    // The first command was not corked.
+    if (commands > 1) this.stream.uncork()
+  }
+}
+
+/**
+ * Puts all commands of one tick of the event loop into one write, except the first: a single caller must not
+ * wait for others. A system call for each command would be most of the cost of many concurrent callers.
+ */
+const batchOf = perObject((stream: Writable) => new WriteBatch(stream))
+
 const NO_ARGUMENTS: string[] = []
 const NO_OPTIONS = {}
 
@@ -56,18 +92,20 @@ const NO_OPTIONS = {}
  * tick in which the answer arrives, which is text, a number, or an array of these.
  */
 export class RawCommand extends Command {
+  private readonly bytes: string
   private writes = 0
 
   constructor(
-    name: string,
+    how: 'eval' | 'evalsha',
+    script: string,
     private readonly scriptKeys: readonly string[],
     args: readonly (string | number)[],
-    private readonly bytes: string,
     answered: Answered,
     failed: (error: unknown) => void,
   ) {
     // Without arguments, which ioredis would copy and convert.
-    super(name, NO_ARGUMENTS, NO_OPTIONS)
+    super(how, NO_ARGUMENTS, NO_OPTIONS)
+    this.bytes = encode(how, script, scriptKeys, args)
     this.args = args as (string | number)[]
     this.isTraced = true
     // Own properties, as in ioredis: tracing libraries read them and call them without the command.
@@ -85,7 +123,7 @@ export class RawCommand extends Command {
 
   /** ioredis calls this each time it writes the command to a server. */
   override toWritable(stream: object): string {
-    coalesceWrites(stream as Writable)
+    batchOf(stream as Writable).add()
     this.writes++
     return this.bytes
   }
@@ -111,8 +149,8 @@ function decoded(value: unknown): unknown {
 export type Answered = (value: unknown, wasRedirected?: boolean) => void
 
 /**
- * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary PING behind it. When
- * the ordinary one is answered, the raw one must have been answered, too.
+ * Whether the installed ioredis carries raw commands: calls no script, and sends an ordinary PING behind it.
+ * When the PING is answered, the call must have been answered, too.
  */
 export async function rawCommandsWork(redis: Redis): Promise<boolean> {
   let answered = false
@@ -120,7 +158,7 @@ export async function rawCommandsWork(redis: Redis): Promise<boolean> {
     answered = true
   }
   try {
-    redis.sendCommand(new RawCommand('ping', [], [], '*1\r\n$4\r\nping\r\n', note, note))
+    redis.sendCommand(new RawCommand('evalsha', 'none', [], [], note, note))
   } catch {
     return false
   }

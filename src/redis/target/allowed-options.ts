@@ -33,7 +33,6 @@ const CHECKS: Readonly<Record<string, check.Check>> = {
   // Servers count databases by an int.
   db: check.whole(0, 2 ** 31 - 1),
   family: check.whole(0, 6),
-  sentinelMaxConnections: check.whole(1, 1_000),
   sentinels,
   keepAlive: time,
   connectTimeout: time,

@@ -3,9 +3,7 @@ import { SERVER, unknownOption } from './allowed-options'
 
 const EXPECTED = 'expected redis://[user:password@]host:port[/database] or redis+unix:///path/of/the/socket'
 const WITH_TLS = /^(rediss|valkeys):/i
-// Redisson writes redis+uds.
-const SOCKET = /^redis\+(?:unix|uds):/i
-/** Up to the path of the socket, with the credentials. */
+/** Up to the path of the socket, with the credentials. Redisson writes redis+uds. */
 const SOCKET_URL = /^redis\+(?:unix|uds):\/\/([^/?#]*@)?\//i
 
 /** The options that the query of a URL may have. */
@@ -17,11 +15,7 @@ const IN_QUERY = 'db username password family connectTimeout connectionName clie
  * Reads a URL. Throws TypeError without a credential in it. `where` names the option.
  */
 export function parseRedisUrl(given: string, where: string): RedisOptions {
-  const isSocket = SOCKET.test(given)
-  if (isSocket && !SOCKET_URL.test(given))
-    throw new TypeError(
-      `${where} is not a valid URL; expected redis+unix:///path/of/the/socket[?db=database]`,
-    )
+  const isSocket = SOCKET_URL.test(given)
   // The class URL allows no credentials without a host.
   const url = parseUrl(given.replace(SOCKET_URL, 'redis://$1socket/'), where)
   // A password with a plain '/', '?' or '#' ends there, and its rest looks like a part of the address.
@@ -44,14 +38,11 @@ export function parseRedisUrl(given: string, where: string): RedisOptions {
 }
 
 function parseUrl(given: string, where: string): URL {
-  if (!URL.canParse(given)) {
-    const what = given.includes('://') ? 'not a valid URL' : 'not a URL'
-    throw new TypeError(`${where} is ${what}; ${EXPECTED}`)
-  }
+  if (!URL.canParse(given)) throw new TypeError(`${where} is not a valid URL; ${EXPECTED}`)
   const url = new URL(given)
   if (!/^(redis|valkey)s?:$/.test(url.protocol))
     throw new TypeError(
-      `${where} must be a URL that begins with redis://, rediss://, valkey://, valkeys:// or redis+unix://`,
+      `${where} must be a URL that begins with redis://, rediss://, valkey://, valkeys:// or redis+unix:///`,
     )
   return url
 }

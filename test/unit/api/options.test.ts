@@ -52,7 +52,7 @@ describe('Options of Redisson.create', () => {
 
   it('A redis option that makes no sense is refused with a reason and without the password (D7)', async () => {
     const refused: [unknown, RegExp][] = [
-      ['not a url s3cret', /is not a URL/],
+      ['not a url s3cret', /is not a valid URL/],
       ['http://alice:s3cret@host', /begins with redis:\/\//],
       ['redis://alice:4/s3cret@host:6379', /percent-encode/],
       ['redis://alice:4#s3cret@host:6379', /percent-encode/],

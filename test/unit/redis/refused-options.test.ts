@@ -29,7 +29,7 @@ const refused: [string, unknown, RegExp, RangeErrorConstructor?][] = [
   ['nothing in it', {}, /redis does not say where.*host.*port.*path.*sentinels/],
   ['a URL under another name', { uri: 'redis://:s3cret@h' }, /redis\.uri.*URL itself/],
   ['a URL under its name that is missing', { url: undefined }, /redis\.url.*environment variable/],
-  ['a URL under its name that is none', { url: 's3cret' }, /redis\.url is not a URL/],
+  ['a URL under its name that is none', { url: 's3cret' }, /redis\.url is not a valid URL/],
   ['a URL with a host beside', { url: 'redis://:s3cret@h', host }, /redis\.host.*keep one/],
   ['a URL with a password beside', { url: 'redis://:s3cret@h', password: 's3cret' }, /redis\.password/],
   ['a URL with another database beside', { url: 'redis://h/1', db: 2 }, /redis\.db/],
@@ -120,7 +120,7 @@ const refused: [string, unknown, RegExp, RangeErrorConstructor?][] = [
   ['a host and a port in one', 'localhost:6379', /begins? with redis:\/\//],
   ['a URL of no socket', 'redis+unix://', /redis\+unix:\/\/\//],
   ['a URL of a socket on a host', 'redis+unix://host/tmp/s', /redis\+unix:\/\/\//],
-  ['the path of a socket', '/tmp/s?db=3', /not a URL.*redis\+unix:\/\/\//],
+  ['the path of a socket', '/tmp/s?db=3', /not a valid URL.*redis\+unix:\/\/\//],
   ['a socket with a word that is none of ours', 'redis+unix:///tmp/s?dbase=3', /dbase/],
   ['a socket with a word as database', 'redis+unix:///tmp/s?db=abc', /db/],
 

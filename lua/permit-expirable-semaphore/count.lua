@@ -5,7 +5,7 @@
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 --
--- Answers  {exists, free, in use}; exists is 0 where the semaphore does not exist
+-- Answers  {permits, free, in use}; there are no permits where the semaphore does not exist
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the second copy releases the permits that have expired since.
@@ -21,10 +21,12 @@ end
 local now = serverTime()
 local reclaimed = reclaim(KEYS[1], KEYS[2], now, value)
 local inUse = redis.call('zcount', KEYS[2], '(' .. string.format('%.0f', now), '+inf')
+if not value then
+  return {0, 0, inUse}
+end
 local expired = redis.call('zcard', KEYS[2]) - inUse
-local free = value and value + reclaimed or 0
+local free = value + reclaimed
 if reclaimed > 0 and free > 0 then
   notify(ARGV[2], ARGV[1], free)
 end
-local exists = value and 1 or 0
-return {exists, free + exists * expired, inUse}
+return {free + expired + inUse, free + expired, inUse}

@@ -1,5 +1,5 @@
 import { checkOptions, describe, refuseAfter, wholeNumber } from './arguments'
-import type { RateOptions, UpdateRateOptions } from './call-options'
+import type { UpdateRateOptions } from './call-options'
 import { TimeUnit } from './time-unit'
 
 /**
@@ -20,19 +20,22 @@ export const RATE_TYPES = Object.values(RateType)
 export type RateArguments = readonly [rate: number, interval: number, type: number, keepAliveTime: number]
 
 /** `(type, rate, interval, unit?, { … }?)`. The unit may be left out. */
-export function rateArguments(
-  type: unknown,
-  rate: unknown,
-  interval: unknown,
-  unitOrOptions?: TimeUnit | RateOptions,
+export type RateParameters = [
+  type: RateType,
+  rate: number,
+  interval: number,
+  unitOrOptions?: TimeUnit | UpdateRateOptions,
   options?: UpdateRateOptions,
-): readonly [RateArguments, UpdateRateOptions] {
+]
+
+export function rateArguments(parameters: RateParameters): readonly [RateArguments, UpdateRateOptions] {
+  const [type, rate, interval, unitOrOptions, options] = parameters
   const hasUnit = unitOrOptions instanceof TimeUnit
   const unit = hasUnit ? unitOrOptions : TimeUnit.MILLISECONDS
   if (!hasUnit && unitOrOptions !== undefined) refuseAfter('options, whose times are in ms', options)
   const given = (hasUnit ? options : (unitOrOptions ?? options)) ?? {}
   checkOptions(given, ['keepAliveTime', 'keepState'])
-  const number = RATE_TYPES.indexOf(type as RateType)
+  const number = RATE_TYPES.indexOf(type)
   if (number < 0)
     throw new TypeError(
       `the type must be ${RATE_TYPES.join(' or ')}, got ${typeof type === 'string' ? type : describe(type)}`,

@@ -6,7 +6,7 @@ import type {
   UpdateRateOptions,
 } from '../api/call-options'
 import { RateNotSetError } from '../api/errors'
-import { RATE_TYPES, type RateType, rateArguments } from '../api/rate-limiter-arguments'
+import { RATE_TYPES, type RateParameters, type RateType, rateArguments } from '../api/rate-limiter-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { prefixed, suffixed } from '../scripts/key-names'
@@ -159,14 +159,6 @@ export function rateLimiterChannel(key: string): string {
   return prefixed('rlock_rate', key)
 }
 
-type RateParameters = [
-  type: RateType,
-  rate: number,
-  interval: number,
-  unitOrOptions?: TimeUnit | UpdateRateOptions,
-  options?: UpdateRateOptions,
-]
-
 /** See the interface. */
 export class RateLimiter extends Synchronizer implements RRateLimiter {
   constructor(client: Client, name: string, key: string) {
@@ -224,7 +216,7 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
 }
 
 async function setRate(limiter: RateLimiter, given: RateParameters, when: number): Promise<boolean> {
-  const [values, { keepState }] = rateArguments(...given)
+  const [values, { keepState }] = rateArguments(given)
   return await change(limiter, SET_RATE, [...values, when, keepState ? 1 : 0], false)
 }
 

@@ -14,6 +14,7 @@ import { disposeAfter } from '../../util/dispose-after'
 import { quote } from '../../util/quote'
 import { PermitsTogether, semaphoreChannel } from '../permits-attempt'
 import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from '../synchronizer'
+import { LeasedPermitsAttempt } from './leased-permits-attempt'
 import { AcquiredPermit, type Permit } from './permit'
 import {
   acquireLeasedArguments,
@@ -24,14 +25,13 @@ import {
   tryPermitOptions,
   withPermitOptions,
 } from './permit-arguments'
-import { LeasedPermitsAttempt } from './permit-attempt'
 import { PermitLease } from './permit-lease'
 import { permitsOrphan, releasePermits, timeoutsKey } from './permit-release'
 import type { RPermitExpirableSemaphore } from './rpermit-expirable-semaphore'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
-  const [exists, free, inUse] = raw as [number, number, number]
-  return { exists: exists === 1, free, inUse }
+  const [permits, free, inUse] = raw as [number, number, number]
+  return { permits, free, inUse }
 })
 const SET_PERMITS = script('permit-expirable-semaphore/set-permits', Number)
 const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
@@ -105,8 +105,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   async getPermits(): Promise<number> {
-    const { exists, free, inUse } = await read(this, COUNT, messagesOf(this))
-    return exists ? free + inUse : 0
+    return (await read(this, COUNT, messagesOf(this))).permits
   }
 
   async trySetPermits(permits: number): Promise<boolean> {

@@ -36,19 +36,14 @@ export interface Evidence {
   /**
    * Gets an entry for each step of a turn: e (want, quit, in, out, lost, free), w (worker), f (thread), l (lock),
    * s (side: x, r or w), n (the thread's turn, from 1), t (CLOCK_MONOTONIC in whole microseconds, the clock of
-   * `process.hrtime`), lease (with `leaseTime`, its value); `out` of one that wrote also v (the count it wrote),
+   * `process.hrtime`), lease (with `leaseTime`, its value);
    * `free` also ok (1 or 0), and `quit` and `free` also err (`class: message`) when the call on the lock threw.
    */
   stream: string
-  counterKey: string
   /** Who this peer is in the entries. */
   worker: string
   /** What the lock is called in the entries. */
   lock: string
-  /** KEYS stream, counter; ARGV an entry's fields and values. Adds the entry, answers the counter or '0'. */
-  enterScript: string
-  /** KEYS stream, counter; ARGV the new count or '' to write none, then as above. Adds the entry, sets the counter. */
-  leaveScript: string
 }
 
 export interface ContendOptions extends TryLockOptions {

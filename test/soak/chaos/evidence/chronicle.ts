@@ -193,12 +193,12 @@ export class Chronicle {
     }
   }
 
-  /** The permits of a generation are there before the first of its callers asks. */
-  private setBefore(
-    { object, want: { at, lock }, id }: Turn,
-    ms: (micros: number) => number,
-  ): HistoryEvent[] {
-    if (object.kind === 'latch' || this.counters.get(lock) !== at) return []
+  /** The permits of a generation are there before the first of its callers asks, and before they are seen. */
+  private setBefore({ object, want, id }: Turn, ms: (micros: number) => number): HistoryEvent[] {
+    const { lock } = want
+    if (object.kind === 'latch' || this.counters.get(lock) !== want.at) return []
+    const seenAt = this.looks.find(({ name }) => name === lock)?.askedAt ?? want.at
+    const at = Math.min(want.at, seenAt)
     const units = this.objects.unitsOf(lock)
     const call = { type: 'call', at: ms(at), id: -id, client: 'run', caller: 'run', object, units } as const
     return [

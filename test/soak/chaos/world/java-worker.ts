@@ -10,13 +10,6 @@ export interface JavaSetup {
   readonly locks: readonly LockPlan[]
 }
 
-/** KEYS: stream, and one that is not used. ARGV: fields and values of the entry. Answers no count: the judge needs none. */
-const ENTER = `
-redis.call('xadd', KEYS[1], '*', unpack(ARGV))
-return '0'`
-/** The same, after a count. */
-const LEAVE = `return redis.call('xadd', KEYS[1], '*', unpack(ARGV, 2))`
-
 const WRITE = ['write'] as const
 const READ_AND_WRITE = ['read', ...WRITE] as const
 /** A place of a Java caller in the queue of a fair lock outlives it by minutes; and a token lock is none of Redisson's. */
@@ -102,15 +95,7 @@ export class JavaWorker {
         longHoldMs: [lockWatchdogTimeout * 1.3, lockWatchdogTimeout * 1.4],
         longHoldEvery: lease === undefined && !slow ? 3_000 : undefined,
         pauseMs: hot ? undefined : [0, pause ?? (slow ? lockWatchdogTimeout : type === 'read' ? 100 : 20)],
-        evidence: {
-          url: this.setup.evidenceUrl,
-          stream: STREAM,
-          counterKey: 'unused',
-          worker: this.name,
-          lock: name,
-          enterScript: ENTER,
-          leaveScript: LEAVE,
-        },
+        evidence: { url: this.setup.evidenceUrl, stream: STREAM, worker: this.name, lock: name },
       }),
     )
   }

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Where the sections of one lock are recorded and counted, as the command's "evidence" says. */
+/** Where the sections of one lock are recorded, as the command's "evidence" says. */
 final class Evidence {
     private final EvidenceConnection connection;
     private final Fields options;
@@ -26,29 +26,9 @@ final class Evidence {
     }
 
     void record(Map<String, String> entry) throws IOException {
-        send(List.of("XADD", required("stream"), "*"), entry);
-    }
-
-    /** Answers the counter as it was at that moment. */
-    long enter(Map<String, String> entry) throws IOException {
-        return Long.parseLong(send(script("enterScript"), entry));
-    }
-
-    /** An empty count leaves the counter alone. */
-    void leave(String count, Map<String, String> entry) throws IOException {
-        List<String> command = script("leaveScript");
-        command.add(count);
-        send(command, entry);
-    }
-
-    private List<String> script(String option) {
-        return new ArrayList<>(List.of("EVAL", required(option), "2", required("stream"), required("counterKey")));
-    }
-
-    private String send(List<String> command, Map<String, String> entry) throws IOException {
-        List<String> parts = new ArrayList<>(command);
+        List<String> parts = new ArrayList<>(List.of("XADD", required("stream"), "*"));
         entry.forEach((field, value) -> parts.addAll(List.of(field, value)));
-        return connection.send(parts.toArray(String[]::new));
+        connection.send(parts.toArray(String[]::new));
     }
 }
 

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import type { RedissonOptions } from '../../src/index'
 import { createRedisson, openRedis } from '../kit/clients'
 import { provesLocking, through } from '../kit/proves-locking'
 import { type Standalone, skipInContainers, startStandalone } from '../kit/servers/index'
@@ -26,30 +27,48 @@ describe('Where Redis is, given as', () => {
   const plain = () => ({ host: server.host, port: server.port, password: 'p@ss/w:rd %41' })
   const url = (path = '') => `${server.url}${path}`
 
-  it('Redis may be given as a URL with a password', async () => {
-    await provesLocking(
-      await createRedisson({ redis: url() }),
-      await createRedisson({ redis: plain() }),
-      through(await openRedis(url())),
-    )
-  })
-
-  it('Redis may be given as a URL with an ACL user and a percent-encoded password', async () => {
-    const redis = `redis://alice:${encodeURIComponent('wonder@land:#')}@${server.host}:${server.port}`
-    await provesLocking(
-      await createRedisson({ redis }),
-      await createRedisson({ redis: url() }),
-      through(await openRedis(url())),
-    )
-  })
-
-  it('Redis may be given as a URL with a database', async () => {
-    await provesLocking(
-      await createRedisson({ redis: url('/5') }),
-      await createRedisson({ redis: { ...plain(), db: 5 } }),
-      through(await openRedis(url('/5'))),
-    )
-  })
+  type Source = () => RedissonOptions['redis']
+  const encoded = () => encodeURIComponent(plain().password)
+  const valkey = () => new URL(url('/5').replace('redis:', 'valkey:'))
+  /** Two ways to say the same, and the path of the URL at which the lock is looked for. */
+  const sources: [string, Source, Source, string][] = [
+    ['a URL with a password', () => url(), plain, ''],
+    [
+      'a URL with an ACL user and a percent-encoded password',
+      () => `redis://alice:${encodeURIComponent('wonder@land:#')}@${server.host}:${server.port}`,
+      () => url(),
+      '',
+    ],
+    ['a URL with a database', () => url('/5'), () => ({ ...plain(), db: 5 }), '/5'],
+    [
+      'the path of a unix socket in options',
+      () => ({ path: socketPath, password: plain().password, db: 3 }),
+      () => ({ ...plain(), db: 3 }),
+      '/3',
+    ],
+    ['a URL of Valkey, as text or as an object', valkey, () => valkey().href, '/5'],
+    [
+      'a URL of a unix socket, as text or as an object',
+      () => `redis+unix://:${encoded()}@${socketPath}?db=3`,
+      () => new URL(`redis+unix://${socketPath}?db=3&password=${encoded()}`),
+      '/3',
+    ],
+    [
+      'options with numbers as text, as environment variables have them',
+      () => ({ ...plain(), port: String(server.port), db: '5' }) as object,
+      () => url('/5'),
+      '/5',
+    ],
+  ]
+  for (const [what, one, other, path] of sources)
+    it(`Redis may be given as ${what}`, async function () {
+      if (what.includes('unix socket')) await skipInContainers(this, NO_SOCKET)
+      await provesLocking(
+        await createRedisson({ redis: one() }),
+        await createRedisson({ redis: other() }),
+        through(await openRedis(url(path))),
+      )
+    })
 
   // Channels know no databases: a message from another one wakes for nothing, and must do no harm.
   it('Redis may be given with another database, where the same name is another lock', async () => {
@@ -60,43 +79,6 @@ describe('Where Redis is, given as', () => {
     await held.unlock()
     expect(await second.getLock('same name').isHeldByCurrentThread()).to.equal(false)
     expect(await second.getLock('same name').isLocked()).to.equal(true)
-  })
-
-  it('Redis may be given as the path of a unix socket in options', async function () {
-    await skipInContainers(this, NO_SOCKET)
-    await provesLocking(
-      await createRedisson({ redis: { path: socketPath, password: plain().password, db: 3 } }),
-      await createRedisson({ redis: { ...plain(), db: 3 } }),
-      through(await openRedis(url('/3'))),
-    )
-  })
-
-  it('Redis may be given as a URL of Valkey, as text or as an object', async () => {
-    const redis = new URL(url('/5').replace('redis:', 'valkey:'))
-    await provesLocking(
-      await createRedisson({ redis }),
-      await createRedisson({ redis: redis.href }),
-      through(await openRedis(url('/5'))),
-    )
-  })
-
-  it('Redis may be given as a URL of a unix socket, as text or as an object', async function () {
-    await skipInContainers(this, NO_SOCKET)
-    const password = encodeURIComponent(plain().password)
-    await provesLocking(
-      await createRedisson({ redis: `redis+unix://:${password}@${socketPath}?db=3` }),
-      await createRedisson({ redis: new URL(`redis+unix://${socketPath}?db=3&password=${password}`) }),
-      through(await openRedis(url('/3'))),
-    )
-  })
-
-  it('Redis may be given with numbers as text, as environment variables have them', async () => {
-    const redis = { ...plain(), port: String(server.port), db: '5' } as object
-    await provesLocking(
-      await createRedisson({ redis }),
-      await createRedisson({ redis: url('/5') }),
-      through(await openRedis(url('/5'))),
-    )
   })
 
   it('Redis may be given as ioredis options that would harm locks, without effect', async () => {

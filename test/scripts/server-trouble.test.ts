@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { name, redis, redisAndName } from '../kit/each-test'
+import { redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import {
   ownServer,
@@ -125,12 +125,6 @@ describe('a server that declines for a moment', () => {
     expect(await trying).to.equal(true)
     await lock.unlock()
     expect((await endless).message).to.match(/killed/i)
-  })
-
-  it('A permanent error rejects at once (guarantee 8)', async () => {
-    const redisson = await createRedisson({ redis: server.url })
-    await redis.set(name, 'no lock at all')
-    expect((await rejection(redisson.getLock(name).lock())).code).to.equal('WRONG_TYPE')
   })
 })
 

@@ -142,6 +142,10 @@ export class Chronicle {
     return [...this.counters.keys()]
   }
 
+  turnsOf(counter: string): number {
+    return this.counterTurns.filter(({ object }) => object.name === counter).length
+  }
+
   /** Those that were recorded of late. */
   isInUse(name: string, since: number): boolean {
     return (this.lastEvent.get(name) ?? 0) > since

@@ -19,6 +19,8 @@ const RECORDS_ARE_IN_AFTER = 2_000_000
 /** How often (µs) the locks are judged, and the counters of a generation, as a whole each time. */
 const LOCKS_EVERY = 5_000_000
 const COUNTERS_EVERY = 15_000_000
+/** A generation with more turns is judged at the end: the proxies of all workers stand still meanwhile. */
+const MOST_TURNS_AT_ONCE = 5_000
 /** Of so many violations it is kept how they came about. */
 const MOST_SHOWN = 10
 
@@ -175,6 +177,7 @@ export class Judge {
   private judgeCounters(to: number, end?: Omit<Ended, 'type' | 'at'>) {
     for (const name of this.chronicle.counterNames) {
       if (!this.chronicle.isInUse(name, this.countersJudgedAt)) continue
+      if (!end && this.chronicle.turnsOf(name) > MOST_TURNS_AT_ONCE) continue
       const history = this.chronicle.counter(name, to, end)
       this.report(history, judgeLooks(new Reading(history), true))
     }

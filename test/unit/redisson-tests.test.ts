@@ -1,6 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
+
+const TESTS = join(__dirname, '..')
 
 /** Names of Redisson's tests, by the title of the test of ours that asks the same. */
 type Counterparts = Readonly<Record<string, string>>
@@ -207,8 +209,10 @@ describe("Redisson's own tests", () => {
 
 /** The titles of all tests, as they stand in the sources. */
 function allTitles(): ReadonlySet<string> {
-  const files = execFileSync('git', ['ls-files', 'test'], { encoding: 'utf8' }).split('\n')
-  const sources = files.filter((file) => file.endsWith('.ts')).map((file) => readFileSync(file, 'utf8'))
+  const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  )
+  const sources = files.map((file) => readFileSync(join(TESTS, file), 'utf8'))
   const titles = sources.flatMap((source) => [...source.matchAll(/\bit\w*\(\s*(['"`])(.*?)\1,/gs)])
   return new Set(titles.map(([, , title]) => title!))
 }

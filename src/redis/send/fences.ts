@@ -60,8 +60,7 @@ export class BrokenConnections {
  * Ensures that the commands of a client's broken connections do not arrive later.
  *
  * A command that was in flight when its connection broke may be delayed in a network, a proxy or a buffer. It
- * may arrive after commands that are sent later. So the client asks for the id of each connection
- * in its handshake. The next
+ * may arrive after commands that are sent later. So each connection learns its id in its handshake. The next
  * connection to the same run of the same server kills the broken one (`CLIENT KILL ID`). After that answer
  * the old commands have been executed or never will be. A broken connection stays unfenced if its id is
  * unknown, if the server has restarted or is another one, or if the user may not kill it.

@@ -146,7 +146,7 @@ class PermitsInTurn extends PermitsTogether {
     for (const waiter of queue.waiters) {
       if ((waiter.attempt as SemaphoreAttempt).wanted.permits !== permits) return false
       if (waiter.isTrying) continue
-      if (waiter.mayBeGranted || !queue.mayPass()) return false
+      if (waiter.mayBeGranted || !queue.takeHandoff()) return false
       waiter.grant(undefined)
       // They were too few for that waiter. No message will tell the one behind it of them.
       if (this.free > 0) queue.wake()

@@ -86,10 +86,10 @@ export class Cohort {
   }
 
   /**
-   * Whether the lock may go to the next local caller before another process may try. Each `true` counts one
-   * handoff.
+   * Takes one of the handoffs of this turn: the lock goes to the next local caller. False: another process
+   * may try first.
    */
-  handOff(): boolean {
+  takeHandoff(): boolean {
     const { since, handoffs, peers } = this
     // One permit goes to the server with a message, and no other client heard the last one. The others need
     // not go as well.
@@ -110,7 +110,7 @@ export class Cohort {
     if (!this.hasTurn) this.heard -= own
     else {
       this.heard = -own
-      this.turn = another && this.handOff() ? 'next' : 'releasing'
+      this.turn = another && this.takeHandoff() ? 'next' : 'releasing'
     }
   }
 

@@ -79,16 +79,16 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     // A try of it may hold the lock already, and would answer in place of the handoff.
     if (!this.isResting || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
     // Waiters of other clients sleep for the TTL that they read: without a message, none may shorten it.
-    if (waiter.attempt.wanted.lease! < longest || !this.mayPass()) return undefined
+    if (waiter.attempt.wanted.lease! < longest || !this.takeHandoff()) return undefined
     return outsideThreads(() => {
       this.beginTries()
       return this.sendTry(waiter, giver)
     })
   }
 
-  /** Whether a caller of this client may pass what it has on to a waiter here, before others. Counts it. */
-  mayPass(): boolean {
-    return this.cohort?.handOff() ?? false
+  /** Takes one handoff of this turn for a waiter here; false: another process should have a chance. */
+  takeHandoff(): boolean {
+    return this.cohort?.takeHandoff() ?? false
   }
 
   awaitAnswer(waiter: AnyWaiter): void {

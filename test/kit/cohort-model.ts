@@ -144,7 +144,7 @@ class ModelProcess {
   private work() {
     this.model.after(this.model.sectionMs, () => {
       this.model.sections[this.index]!++
-      const mayPass = (this.party.callers ?? 1) > 1 && this.cohort.handOff()
+      const mayPass = (this.party.callers ?? 1) > 1 && this.cohort.takeHandoff()
       if (mayPass) this.model.after(this.model.time(2 * this.distance), () => this.work())
       else this.leave()
     })

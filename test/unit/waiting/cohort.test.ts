@@ -22,7 +22,7 @@ describe('The cohort policy of a process', () => {
 
   const handoffsUntilRefused = (most: number) => {
     let count = 0
-    while (count < most && turn.handOff()) count++
+    while (count < most && turn.takeHandoff()) count++
     return count
   }
 
@@ -48,25 +48,25 @@ describe('The cohort policy of a process', () => {
         turn.hear()
         turn.begin(true)
         clock.advance(MAX_COHORT_DURATION - 1)
-        expect(turn.handOff()).to.equal(true)
+        expect(turn.takeHandoff()).to.equal(true)
         clock.advance(1)
-        expect(turn.handOff()).to.equal(false)
+        expect(turn.takeHandoff()).to.equal(false)
         turn.release(false)
         turn.begin(true)
-        expect(turn.handOff()).to.equal(true)
+        expect(turn.takeHandoff()).to.equal(true)
       })
 
     it('A cohort that has released nothing ends when its time is over, all the same', () => {
       turn.begin(true)
       turn.release(true)
       turn.notReleased(true)
-      expect([turn.handOff(), turn.heard]).to.deep.equal([true, 0])
+      expect([turn.takeHandoff(), turn.heard]).to.deep.equal([true, 0])
       clock.advance(MAX_COHORT_DURATION)
-      expect(turn.handOff()).to.equal(false)
+      expect(turn.takeHandoff()).to.equal(false)
     })
 
     it('A holder from before the first local waiter starts no cohort', () => {
-      expect(new Cohort(clock).handOff()).to.equal(false)
+      expect(new Cohort(clock).takeHandoff()).to.equal(false)
     })
   })
 
@@ -289,9 +289,9 @@ describe('The cohort policy of a process', () => {
         release(others)
         turn.begin(true)
         turn.release(true)
-        expect(turn.handOff()).to.equal(others === 0)
+        expect(turn.takeHandoff()).to.equal(others === 0)
         turn.released(0)
-        expect(turn.handOff()).to.equal(true)
+        expect(turn.takeHandoff()).to.equal(true)
       }
     })
   })

@@ -48,8 +48,8 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     'release-silent',
     'A1',
     'a release notifies no waiter',
-    "notify(ARGV[5], ARGV[4], '0')",
-    '0',
+    "notifyFreed(ARGV[5], ARGV[4], '0')",
+    '2',
   ),
   lua(
     'lock/release',
@@ -106,7 +106,7 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     'return nil',
   ),
   lua(
-    'lock/renew',
+    'includes/renew-each',
     PLAIN,
     'renewal-extends-nothing',
     'B1',
@@ -115,7 +115,7 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     '',
   ),
   lua(
-    'lock/renew',
+    'includes/renew-each',
     PLAIN,
     'renewal-of-nothing',
     'B8',
@@ -183,8 +183,8 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     'writer-leaves-silently',
     'A11',
     'a writer that releases wakes no reader',
-    "notify(ARGV[5], ARGV[4], '1')",
-    '0',
+    "notifyFreed(ARGV[5], ARGV[4], '1')",
+    '2',
   ),
   lua(
     'write-lock/release',
@@ -223,7 +223,7 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     'if false then',
   ),
   lua(
-    'token-lock/renew',
+    'includes/renew-each',
     ['token'],
     'token-extends-nothing',
     'B1',

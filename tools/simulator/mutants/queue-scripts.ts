@@ -17,8 +17,8 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'fair-release-silent',
     'E4',
     'a released fair lock tells no head',
-    "heard = notify(ARGV[5], ARGV[3] .. head, '0')",
-    'heard = 0',
+    "notifyFreed(ARGV[5], head and ARGV[3] .. head or ARGV[4], '0')",
+    '2',
   ),
   lua(
     'fair-lock/leave',

@@ -2,16 +2,15 @@ import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import { processState } from '../ownership/process-state'
 import type { ScriptCall } from '../scripts/script-call'
-import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { ANCESTOR_ACQUIRED } from '../waiting/wait-errors'
+import { ANCESTOR_ACQUIRED, nameOf } from '../waiting/wait-errors'
 import type { AcquireRequest } from './acquire-request'
 import { Hold, Level } from './hold'
 import type { AttemptOptions, LockAttempt, LockKind, Payload } from './lock-kind'
 import { lockOrphan } from './lock-orphan'
-import { reenterInTime, reentryRefused } from './reenter'
+import { inTime, reenterInTime, reentryRefused } from './reenter'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
@@ -84,13 +83,11 @@ function tooShort({ name }: LockKind, { client, book, threadId }: Hold): LockLos
 
 /** The answer came late, so the hold may be gone. Asks the server whether it is still there. */
 async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
-  const { kind, signal } = request
+  const { kind } = request
   const lease = hold.book.withinLimit(request.lease)
   try {
-    const { value, sent, acknowledged } = await unlessAborted(
-      kind.reenter(hold.ownerField, lease, 1, 0).answer,
-      signal,
-    )
+    const { answer } = kind.reenter(hold.ownerField, lease, 1, 0)
+    const { value, sent, acknowledged } = await inTime(request, answer, nameOf(kind, hold.threadId))
     hold.book.set(sent, lease)
     if (value.leaseEnd === 0) return false
     if (acknowledged) hold.book.replicatedUpTo(sent)

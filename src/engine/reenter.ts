@@ -28,23 +28,30 @@ export function reentryRefused({ name, reentrantBy }: LockKind, hold: Hold, call
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
 export async function reenterInTime(request: AcquireRequest, hold: Hold) {
   const entering: Entering = { state: 'waiting' }
-  const work = hold.runSerially(() => reenter(request, hold, entering))
-  const { client, kind, waitTime, signal } = request
-  const { clock, clientId, grace } = client
-  const inTime =
-    waitTime === undefined
-      ? work
-      : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of ${nameOf(kind, hold.threadId)}`, clientId)
-        })
+  // Its caller may leave while it waits for other operations on the hold.
+  const work = hold.runSerially(async () =>
+    entering.state === 'left' ? undefined : await reenter(request, hold, entering),
+  )
   try {
-    return await unlessAborted(inTime, signal)
+    return await inTime(request, work, `the re-entry of ${nameOf(request.kind, hold.threadId)}`)
   } catch (error) {
     // The level came first: the caller gets it, and decides.
     if (entering.state === 'inside') return await work
     entering.state = 'left'
     throw error
   }
+}
+
+/** Settles as the work does, unless the signal aborts or the wait of the request ends first. */
+export function inTime<T>(request: AcquireRequest, work: Promise<T>, subject: string): Promise<T> {
+  const { waitTime, signal } = request
+  const { clock, clientId, grace } = request.client
+  const late = () => {
+    throw unanswered(subject, clientId)
+  }
+  const limited =
+    waitTime === undefined ? work : withTimeout(work, Math.max(waitTime, 0) + grace, clock, late)
+  return unlessAborted(limited, signal)
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
@@ -101,12 +108,16 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
       if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
       // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able
       // to enter now.
-      else client.queues.mayBeFree(hold.leased)
+      else client.queues.wakeWaiters(hold.leased)
       return undefined
     }
     if (reply.acknowledged) return reply
     hold.book.endsAt(reply.value.leaseEnd)
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver && !request.signal?.aborted) continue
+    if (!hold.checkLive()) {
+      hold.releaseOrphan()
+      return undefined
+    }
     await updateLevels(kind, hold)
     throw notReplicated(nameOf(kind, hold.threadId), client.clientId, tries)
   }

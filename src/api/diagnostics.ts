@@ -61,10 +61,7 @@ export function traceAcquisition<Result>(
   }
   // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is
   // published.
-  const reply = start.runStores(acquisition, () =>
-    // A subscriber may have aborted it just now.
-    signal?.aborted ? Promise.reject(signal.reason) : acquire(),
-  )
+  const reply = start.runStores(acquisition, acquire)
   end.publish(acquisition)
   reply.then(
     (granted) => settled(granted ? 'acquired' : 'timeout'),

@@ -161,7 +161,11 @@ export class Client {
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
     if (!hasSubscribers) return this.queues.acquire(target, attempt)
-    const acquire = () => this.queues.acquire(target, attempt)
+    const acquire = async () => {
+      // A subscriber may have aborted it, or shut the client down, just now.
+      this.assertWanted(attempt.wanted.signal)
+      return await this.queues.acquire(target, attempt)
+    }
     return traceAcquisition(
       acquire,
       target,

@@ -59,18 +59,20 @@ export class Hold extends Lease {
   lose(reason: LossReason): void {
     if (this.state !== 'held' && this.state !== 'released') return
     const { client, leased, entry, owner, threadId } = this
+    // First: a listener of the signal may acquire the lock anew.
     client.leases.end(this)
     this.lossReason = reason
     const error = this.lossError()
     const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
     this.end(isExpected ? 'expired' : 'lost', error)
+    // Before listeners of the event run: one of them may call `unlock()`, which must find what it owes.
     this.endBareLevels(isExpected ? undefined : error)
     if (isExpected) entry?.forget(this)
     else entry?.settle()
     this.releaseRest(reason, isExpected)
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
-    if (reason === 'gone') client.queues.mayBeFree(leased)
+    if (reason === 'gone') client.queues.wakeWaiters(leased)
     const { name: lockName, kind } = leased
     client.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
   }
@@ -96,6 +98,13 @@ export class Hold extends Lease {
     if (!mayRemain && !isUncertain) return
     const release = () => this.releaseOrphan(Math.max(book.longest, client.lockWatchdogTimeout))
     client.clock.after(isOver ? Math.max(0, book.left()) : 0, release)
+  }
+
+  /** Its last level was released: this client holds it no longer. */
+  leave(): void {
+    this.released()
+    this.client.leases.end(this)
+    this.entry?.forget(this)
   }
 
   /** Releases it in the background: its lease of so many ms was last set at `since`. */

@@ -135,9 +135,12 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
   if (!bare?.level) client.assertNotClosed()
   if (!bare) throw notHeldError(client, subject, caller.description, isAcquiring)
   const { within, level } = bare
+  if (!level) {
+    within.payOwed()
+    throw lostBefore(lock, caller.description, within.hasLive)
+  }
   // From now on no other `unlock()` ends it.
   within.remove(level)
-  if (!level) throw lostBefore(lock, caller.description, within.hasLive)
   // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
   const { hold } = level
   if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(client, name, hold.holder)

@@ -75,13 +75,11 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
 
 /** Hands the lock to the next local caller, or frees it for all. */
 function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
-  const { client, ownerField, book, entry } = hold
-  hold.state = 'released'
+  const { client, ownerField, book } = hold
   // The command is sent first: the client does the rest while the server works on it.
   const handoff = client.queues.of(kind)?.handOff(ownerField, book.longest)
   const released = handoff ? passOn(hold, handoff) : free(kind, hold)
-  client.leases.end(hold)
-  entry?.forget(hold)
+  hold.leave()
   return released
 }
 
@@ -142,14 +140,14 @@ export function leaveToLease(level: Level): Promise<void> {
     const live = hold.checkLive()
     hold.drop(level)
     if (hold.levels.size > 0) return
-    hold.entry?.forget(hold)
-    if (!live && hold.lossReason !== 'lease') throw hold.lossError()
-    if (!live) return
-    hold.state = 'released'
-    const { leases, clock } = hold.client
-    leases.end(hold)
+    if (!live) {
+      hold.entry?.forget(hold)
+      if (hold.lossReason !== 'lease') throw hold.lossError()
+      return
+    }
+    hold.leave()
     hold.publishEnd?.('released')
-    if (hold.isUncertain) clock.after(hold.book.left(), () => hold.releaseOrphan())
+    if (hold.isUncertain) hold.client.clock.after(hold.book.left(), () => hold.releaseOrphan())
     // Local waiters need no wake-up: the server answered them how long the lease lasts.
   })
 }

@@ -76,7 +76,7 @@ export function renewalBy(
 
 /** A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks. */
 export abstract class Lease {
-  state: LeaseState = 'held'
+  private current: LeaseState = 'held'
   lossReason: LossReason | undefined
   /** Where the code of the user acquired it, in development. */
   at: string | undefined
@@ -95,6 +95,10 @@ export abstract class Lease {
 
   get objectId(): string {
     return this.leased.objectId
+  }
+
+  get state(): LeaseState {
+    return this.current
   }
 
   /** Whether the watchdog renews it. Otherwise it ends with its lease. */
@@ -125,9 +129,14 @@ export abstract class Lease {
     return this.loss.signal
   }
 
+  /** Its holder releases it. */
+  protected released(): void {
+    this.current = 'released'
+  }
+
   /** Ends it without a release. */
   protected end(state: 'lost' | 'expired', reason: unknown): void {
-    this.state = state
+    this.current = state
     this.abortSignal(reason)
   }
 

@@ -2,6 +2,7 @@ import { publishRenewal } from '../api/diagnostics'
 import type { EventOrigin } from '../api/events'
 import { isCrossSlot, isHalfMoved, isKeyRefused } from '../redis/reply/errors'
 import type { ScriptExecutor } from '../scripts/executor'
+import type { Reply } from '../scripts/script-call'
 import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { Agenda } from './agenda'
@@ -20,6 +21,12 @@ export interface WatchdogOptions {
   /** Whether a replica must have a renewal before it counts. */
   readonly acknowledged: boolean
   readonly isCluster: boolean
+}
+
+/** A lease of which a renewal was sent, and its entry at that moment. */
+interface Sent {
+  readonly lease: Lease
+  readonly entry: Watched | undefined
 }
 
 /** How early a lease may be renewed together with others, as a fraction of the renewal interval. */
@@ -213,59 +220,68 @@ export class Watchdog {
     }
   }
 
-  private send({ leases: batch, lasts }: RenewalBatch) {
-    const { clock, scripts, acknowledged, origin } = this.options
-    const [{ leased }] = batch as [Lease, ...Lease[]]
+  private send({ leases, lasts }: RenewalBatch) {
+    const { clock, scripts, acknowledged } = this.options
+    const [{ leased }] = leases as [Lease, ...Lease[]]
     const began = clock.now()
-    // An answer counts for these: where the need for the watchdog ended meanwhile, and came again, it has
-    // another entry.
-    const entries = batch.map((lease) => this.watched.get(lease))
-    leased.renewal.renew(scripts, batch, lasts, acknowledged).answer.then(
-      ({ value: leaseEnds, sent, acknowledged }) => {
-        for (const [index, lease] of batch.entries()) {
-          const entry = this.awaited(lease)
-          if (!entry || entry !== entries[index]) continue
-          const leaseEnd = leaseEnds[index]
-          if (leaseEnd) {
-            const { book } = lease
-            book.endsAt(leaseEnd)
-            book.extend(sent, lasts)
-            if (acknowledged) book.replicatedUpTo(sent)
-            // The time counts from `sent`. The term may belong to an older grant of a longer lease.
-            Object.assign(entry, { phase: 'scheduled', isFailing: false, isAlone: false })
-            const now = clock.now()
-            this.actions.set(
-              lease,
-              entry.isWantedAgain ? this.furtherClock.timeAt(now) : this.nextRenewal(sent, now),
-            )
-            if (book.isAtLimit) this.update(lease)
-            else this.deadlineChanged(lease, now)
-          }
-          // Last, because a subscriber may release leases, also this one.
-          publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))
-          if (!leaseEnd && this.awaited(lease) === entry) this.lose(lease, 'gone')
-        }
-      },
-      (error) => {
-        const now = this.furtherClock.timeAt(clock.now())
-        const isCrossing = batch.length > 1 && isCrossSlot(error)
-        const { cause } = error as Error
-        const isOfOneKey = batch.length > 1 && (isKeyRefused(cause) || isHalfMoved(cause))
-        this.isSlotted ||= isCrossing
-        for (const [index, lease] of batch.entries()) {
-          const entry = this.awaited(lease)
-          if (!entry || entry !== entries[index]) continue
-          entry.phase = 'retrying'
-          // So many calls as there are such leases must not come every moment.
-          this.actions.set(lease, now + (entry.isAlone ? this.interval / 3 : this.retryAfter))
-          entry.isAlone ||= isOfOneKey
-          if (isCrossing || isOfOneKey) continue
-          publishRenewal(lease, origin, 'failed', clock.elapsedSince(began), error)
-          this.reportFailing(lease, entry, error)
-        }
-        this.arm()
-      },
+    // An answer counts for these entries: where the need for the watchdog ended meanwhile, and came again, the
+    // lease has another one.
+    const sent = leases.map((lease) => ({ lease, entry: this.watched.get(lease) }))
+    leased.renewal.renew(scripts, leases, lasts, acknowledged).answer.then(
+      (reply) => this.answered(sent, lasts, began, reply),
+      (error) => this.failed(sent, began, error),
     )
+  }
+
+  private answered(sent: readonly Sent[], lasts: number, began: Moment, reply: Reply<readonly number[]>) {
+    const { clock, origin } = this.options
+    for (const [index, { lease, entry }] of sent.entries()) {
+      if (!entry || this.awaited(lease) !== entry) continue
+      const leaseEnd = reply.value[index]
+      if (leaseEnd) this.renewed(lease, entry, leaseEnd, lasts, reply)
+      // Last, because a subscriber may release leases, also this one.
+      publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))
+      if (!leaseEnd && this.awaited(lease) === entry) this.lose(lease, 'gone')
+    }
+  }
+
+  private renewed(
+    lease: Lease,
+    entry: Watched,
+    leaseEnd: number,
+    lasts: number,
+    { sent, acknowledged }: Reply<unknown>,
+  ) {
+    const { book } = lease
+    book.endsAt(leaseEnd)
+    book.extend(sent, lasts)
+    if (acknowledged) book.replicatedUpTo(sent)
+    // The time counts from `sent`. The term may belong to an older grant of a longer lease.
+    Object.assign(entry, { phase: 'scheduled', isFailing: false, isAlone: false })
+    const now = this.options.clock.now()
+    this.actions.set(lease, entry.isWantedAgain ? this.furtherClock.timeAt(now) : this.nextRenewal(sent, now))
+    if (book.isAtLimit) this.update(lease)
+    else this.deadlineChanged(lease, now)
+  }
+
+  private failed(sent: readonly Sent[], began: Moment, error: unknown) {
+    const { clock, origin } = this.options
+    const now = this.furtherClock.timeAt(clock.now())
+    const isCrossing = sent.length > 1 && isCrossSlot(error)
+    const { cause } = error as Error
+    const isOfOneKey = sent.length > 1 && (isKeyRefused(cause) || isHalfMoved(cause))
+    this.isSlotted ||= isCrossing
+    for (const { lease, entry } of sent) {
+      if (!entry || this.awaited(lease) !== entry) continue
+      entry.phase = 'retrying'
+      // So many calls as there are such leases must not come every moment.
+      this.actions.set(lease, now + (entry.isAlone ? this.interval / 3 : this.retryAfter))
+      entry.isAlone ||= isOfOneKey
+      if (isCrossing || isOfOneKey) continue
+      publishRenewal(lease, origin, 'failed', clock.elapsedSince(began), error)
+      this.reportFailing(lease, entry, error)
+    }
+    this.arm()
   }
 
   /** Reports once for each outage of this lease. The outage ends with the next answered renewal. */

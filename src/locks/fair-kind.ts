@@ -67,7 +67,7 @@ export class FairKind extends HashLockKind {
 
   /** Each waiter has a queue of its own in this client, and is notified on a channel of its own. */
   queueOf(owner: string): WaitTarget {
-    return queueBeside(this, `waiter ${owner}`, this.ownChannels + owner)
+    return queueBeside(this, `waiter ${owner}`, { channel: this.ownChannels + owner })
   }
 
   /** One try that does not queue. */

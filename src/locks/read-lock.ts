@@ -4,7 +4,7 @@ import type { LockKind, ReleaseReply } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { Shared, type TryReply } from '../waiting/admission'
+import { type Next, Shared, type TryReply } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { AnyWaiter, Waiters } from '../waiting/waiter'
 import { decodeReenter, scriptsIn } from './named-lock'
@@ -23,7 +23,7 @@ const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField })
 class ReadersTogether extends Shared {
   private isOpen = false
 
-  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): Next {
     this.isOpen = reply.value.granted
     return super.next(reply, attempt, waiters)
   }

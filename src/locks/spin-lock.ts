@@ -126,7 +126,7 @@ export class SpinLockKind extends HashLockKind {
       )
     super(name, key, client)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
-    this.target = { ...queueBeside(this, 'spin'), admission: () => new Spinning(backOff) }
+    this.target = queueBeside(this, 'spin', { admission: () => new Spinning(backOff) })
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt {

@@ -119,7 +119,7 @@ class TokenAttempt extends AcquireAttempt {
   override send(): ScriptCall<Outcome<undefined>> {
     const call = super.send()
     call.whenAnswered(({ value }) => {
-      this.isBehindNoExpiry = !value.granted && value.blockedFor === -1
+      this.isBehindNoExpiry = !value.granted && value.blockedFor === Number.POSITIVE_INFINITY
     })
     return call
   }

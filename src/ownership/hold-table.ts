@@ -43,10 +43,15 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
     this.loss ??= loss
   }
 
-  /** The `unlock()` of this level has come; undefined: that of one that had ended. */
-  remove(level: L | undefined): void {
-    if (level) this.drop(level)
-    else if (--this.owed === 0) this.loss = undefined
+  /** The `unlock()` of this level has come. */
+  remove(level: L): void {
+    this.drop(level)
+    this.tidy()
+  }
+
+  /** The `unlock()` of a level has come that had ended. */
+  payOwed(): void {
+    if (--this.owed === 0) this.loss = undefined
     this.tidy()
   }
 

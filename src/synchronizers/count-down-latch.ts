@@ -5,7 +5,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { quote } from '../util/quote'
-import { queueBeside, Shared, type TryReply } from '../waiting/admission'
+import { type Next, queueBeside, Shared, type TryReply } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
 import { change, enter, read, Synchronizer, untilRecheck } from './synchronizer'
@@ -83,10 +83,10 @@ const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } 
  * channels belong to the server, so the message may be of a latch with this name in another database.
  */
 class OpenToAll extends Shared {
-  override next({ value, sent }: TryReply, _: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
+  override next({ value, sent }: TryReply, _: Attempt<unknown>, waiters: Iterable<AnyWaiter>): Next {
     if (!value.granted) return value.blockedFor
     for (const waiter of [...waiters]) if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)
-    return 0
+    return 'more may enter'
   }
 }
 

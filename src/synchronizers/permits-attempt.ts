@@ -3,7 +3,7 @@ import { prefixed } from '../scripts/key-names'
 import type { ScriptCall } from '../scripts/script-call'
 import { queueMicrotask } from '../util/timers'
 import { warnOnce } from '../util/warn-once'
-import { Shared, type TryReply } from '../waiting/admission'
+import { type Next, Shared, type TryReply } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { AnyWaiter, Waiters } from '../waiting/waiter'
 import type { Synchronizer } from './synchronizer'
@@ -72,7 +72,7 @@ export class PermitsTogether extends Shared {
   /** How many permits are free by the last answer, less those for which waiters have asked since. */
   protected free: number | undefined
 
-  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): Next {
     this.free = (reply.value as PermitsAnswer).free
     return super.next(reply, attempt, waiters)
   }

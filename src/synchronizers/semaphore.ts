@@ -5,7 +5,7 @@ import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
-import type { TryReply } from '../waiting/admission'
+import type { Next, TryReply } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
 import type { Waiters } from '../waiting/waiter'
@@ -128,7 +128,7 @@ const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore'
  * waiter.
  */
 class PermitsInTurn extends PermitsTogether {
-  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): Next {
     const time = super.next(reply, attempt, waiters)
     // The last permit was granted: the next waiter waits for a message.
     return this.free === 0 && reply.value.granted ? untilRecheck() : time

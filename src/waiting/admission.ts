@@ -31,24 +31,13 @@ export interface WaitTarget extends ObjectNames {
   admission(): Admission
 }
 
-/** A queue of its own for waiters of the same object. */
-export function queueBeside(target: WaitTarget, id: string, channel = target.channel): WaitTarget {
-  const { kind, name, subject, key, relatedIds, takesTurns, allLeft, exclusiveLockId, admission } = target
-  const objectId = `${id} ${target.objectId}`
-  return {
-    kind,
-    name,
-    subject,
-    objectId,
-    key,
-    relatedIds,
-    channel,
-    takesTurns,
-    allLeft,
-    exclusiveLockId,
-    admission,
-  }
+/** A queue of its own for waiters of the same object. What `changed` does not name is as in `target`. */
+export function queueBeside(target: WaitTarget, id: string, changed: Partial<WaitTarget> = {}): WaitTarget {
+  return Object.assign(Object.create(target), { ...changed, objectId: `${id} ${target.objectId}` })
 }
+
+/** What a queue does after an answer; a number: it sleeps for so many ms; Infinity: until a message. */
+export type Next = 'more may enter' | number
 
 /**
  * How the waiters of one queue are admitted to their object: who tries next, and when. By these rules one
@@ -61,12 +50,9 @@ export class Admission {
    */
   readonly shared: boolean = false
 
-  /**
-   * A try was answered, and others wait. Returns after how long the first of them tries without a message, in
-   * ms; below 0: there is no such time; 0 after a grant: at once. The answer may also grant some of them.
-   */
-  next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Waiters): number {
-    return value.granted ? (wanted.lease ?? -1) : value.blockedFor
+  /** A try was answered, and others wait. The answer may also grant some of them. */
+  next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Waiters): Next {
+    return value.granted ? (wanted.lease ?? Number.POSITIVE_INFINITY) : value.blockedFor
   }
 
   /**
@@ -93,8 +79,8 @@ export class Admission {
 export class Shared extends Admission {
   override readonly shared = true
 
-  override next({ value }: TryReply, _a: Attempt<unknown>, _: Waiters): number {
-    return value.granted ? 0 : value.blockedFor
+  override next({ value }: TryReply, _a: Attempt<unknown>, _: Waiters): Next {
+    return value.granted ? 'more may enter' : value.blockedFor
   }
 }
 

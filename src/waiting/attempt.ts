@@ -2,7 +2,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 
 /**
- * The answer to one try: granted, perhaps with a payload, or blocked for this many ms (-1: without expiry).
+ * The answer to one try: granted, perhaps with a payload, or blocked for this many ms (Infinity: without expiry).
  */
 export type Outcome<Grant> =
   | {
@@ -14,8 +14,9 @@ export type Outcome<Grant> =
 /** A grant without a payload. */
 export const GRANTED: Outcome<undefined> = { granted: true, grant: undefined }
 
-export function blocked(blockedFor: number): Outcome<never> {
-  return { granted: false, blockedFor }
+/** `timeToLive`: as Redis answers it; below 0: without expiry. */
+export function blocked(timeToLive: number): Outcome<never> {
+  return { granted: false, blockedFor: timeToLive < 0 ? Number.POSITIVE_INFINITY : timeToLive }
 }
 
 /** The reply to the try that was granted. */

@@ -30,27 +30,29 @@ const MISSES_OF_ABSENT = 3
  */
 export class Cohort {
   /**
+   * - `ours`: this process has the lock, or may take it
    * - `next`: this process released the lock to its next caller, with a message, and another process may be
    *   faster
    * - `releasing`: it released the lock to others, and the server has not answered
+   * - `others`: it leaves the lock to its peers, until each of them was heard or the yield is over
    */
-  turn: 'ours' | 'next' | 'releasing' | 'others' = 'others'
+  private turn: 'ours' | 'next' | 'releasing' | 'others' = 'others'
   /**
    * When the turn of this process began, in ms by the monotonic clock; if it is the turn of others, when it
    * ended or one of them released.
    */
-  since: number
+  private since: number
   /** How many local handoffs the turn has had. */
-  handoffs = 0
+  private handoffs = 0
   /** How many other clients heard the last release here. */
-  peers = 0
+  private peers = 0
   /**
    * How many releases of others were heard since then. Below 0: messages of this process are still to be
    * heard.
    */
   heard = 0
   /** How many turns in a row went by in which peers did not come. */
-  misses = 0
+  private misses = 0
 
   constructor(private readonly clock: Clock) {
     // A client that never waited has a cohort from a release that others heard.

@@ -56,7 +56,7 @@ export abstract class QueueState {
     return knownHeld && (!silentSince || this.environment.clock.elapsedSince(silentSince) < SILENT_AFTER)
   }
 
-  /** The same is not known, or the object may have become free without a message. */
+  /** It is not known that the object is held, or it may have become free without a message. */
   mayBeFree(): boolean {
     return this.phase === 'polling' || !this.isKnownHeld()
   }

@@ -2,7 +2,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import { queueMicrotask, setImmediate } from '../util/timers'
-import { type Admission, MOST_TOGETHER, type WaitTarget } from './admission'
+import { type Admission, MOST_TOGETHER, type Next, type WaitTarget } from './admission'
 import type { Attempt, Outcome } from './attempt'
 import type { Cohort } from './cohort'
 import { QueueState, type WaitEnvironment } from './queue-state'
@@ -211,18 +211,14 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     const next = this.afterAnswer(waiter, reply, isCompeting)
     if (!isLast) return
     if (next === 'try') return this.tryInTurn()
-    if (next === 'ask for more') return this.askForMore()
+    if (next === 'more may enter') return this.askForMore()
     this.endOverdue()
     if (this.isEmpty) this.finish()
     else this.sleepUnlessWoken(next)
   }
 
-  /** What the queue does next; a number: it sleeps for so many ms. */
-  private afterAnswer(
-    waiter: AnyWaiter,
-    reply: Reply<Outcome<unknown>>,
-    isCompeting: boolean,
-  ): 'try' | 'ask for more' | number {
+  /** What the queue does next. */
+  private afterAnswer(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean): 'try' | Next {
     const { granted } = reply.value
     // It tries once more, or has failed, and the next one tries.
     if (granted && !reply.acknowledged) return 0
@@ -233,11 +229,10 @@ export class WaitQueue extends QueueState implements WaiterQueue {
       this.knownHeld = false
       return 'try'
     }
-    const time = this.admission.next(reply, waiter.attempt, this.waiters)
+    const next = this.admission.next(reply, waiter.attempt, this.waiters)
     if (!granted && waiter.lastTry) waiter.giveUp()
-    const mayEnter = granted && time === 0
-    this.knownHeld = !mayEnter
-    return mayEnter ? 'ask for more' : time
+    this.knownHeld = next !== 'more may enter'
+    return next
   }
 
   /**
@@ -288,12 +283,12 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     else this.sleep(time)
   }
 
-  /** Sleeps until a message comes, for this long in ms at most; below 0: there is no such time. */
+  /** Sleeps until a message comes, for this long in ms at most. */
   private sleep(time: number) {
     const { longestSleep, selfWait } = this.environment
     const longest = this.admission.longestSleep(this.isConfirmed)
     const phase = longest < Number.POSITIVE_INFINITY ? 'polling' : 'sleeping'
-    this.rest(phase, Math.min(longest, time < 0 ? longestSleep : Math.max(time, 1)))
+    this.rest(phase, Math.min(longest, time === Number.POSITIVE_INFINITY ? longestSleep : Math.max(time, 1)))
     this.stopWatching ??= selfWait.watch(this.target, () => this.waiters)
   }
 }

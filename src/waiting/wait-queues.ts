@@ -98,7 +98,7 @@ export class WaitQueues {
     this.changed(object, notified !== undefined)
     if (this.queues.size === 0 || notified === undefined) return
     if (isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
-    else if (relatedIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
+    else if (relatedIds.some((id) => this.queues.has(id))) this.wakeWaiters(object)
   }
 
   /** This client changed the object. The message wakes the waiters here, too; without it this method does. */
@@ -106,7 +106,7 @@ export class WaitQueues {
     const { messages } = this.options
     if (!isPublished) {
       messages.refused(object)
-      this.mayBeFree(object)
+      this.wakeWaiters(object)
     } else if (messages.hasRefused) messages.published(object)
   }
 
@@ -116,7 +116,7 @@ export class WaitQueues {
     const { channel, takesTurns } = object
     if (takesTurns)
       subscriptions.channels.get(channel)?.cohort.notReleased(subscriptions.isConfirmed(channel))
-    this.mayBeFree(object)
+    this.wakeWaiters(object)
   }
 
   /**
@@ -137,8 +137,8 @@ export class WaitQueues {
     cohort?.released(others)
   }
 
-  /** The server notified no client, and the lock may be free: local waiters try on their own. */
-  mayBeFree({ channel, relatedIds }: Pick<Freed, 'channel' | 'relatedIds'>): void {
+  /** The server notified no client, and the object may be free: the waiters here try on their own. */
+  wakeWaiters({ channel, relatedIds }: Pick<Freed, 'channel' | 'relatedIds'>): void {
     this.options.subscriptions.wake(channel)
     for (const id of relatedIds) this.queues.get(id)?.wake()
   }

@@ -78,7 +78,7 @@ export interface WaiterQueue {
   left(waiter: AnyWaiter, duringTry: boolean): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
-  /** The same is not known, or the lock may have become free without a message. */
+  /** It is not known that the lock is held, or the lock may have become free without a message. */
   mayBeFree(): boolean
   /**
    * The wait of this waiter is over, and it has no try of its own. The next answer to any try of the queue
@@ -186,14 +186,17 @@ export class Waiter<Grant> {
   /** Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed. */
   tryFailed(error: unknown, { mayHaveBeenApplied }: AnyScriptCall): number | undefined {
     this.phase = 'waiting'
-    if (!(error instanceof RedisUnavailableError)) {
-      const isRefused = error instanceof RedisRefusedError
-      // A try that may have been applied may still be in flight. Then it stays the waiter's try in flight, so
-      // that the failing waiter releases what the try may be granted.
-      if (!isRefused || !mayHaveBeenApplied) this.endTry(!isRefused && !(error instanceof WrongTypeError))
-      this.fail(error)
-      return undefined
-    }
+    if (error instanceof RedisUnavailableError) return this.unavailable(error)
+    if (error instanceof WrongTypeError) this.endTry(false)
+    else if (!(error instanceof RedisRefusedError)) this.endTry(true)
+    // A refused try that may have been applied may still be in flight. It stays the waiter's try in flight,
+    // so that the failing waiter releases what the try may be granted.
+    else if (!mayHaveBeenApplied) this.endTry(false)
+    this.fail(error)
+    return undefined
+  }
+
+  private unavailable(error: RedisUnavailableError): number | undefined {
     const { cause } = error
     const isTransient = cause !== undefined && classify(cause) === 'transient'
     if (isTransient && !isShortage(cause) && !this.lastTry) {
@@ -230,10 +233,10 @@ export class Waiter<Grant> {
     if (this.settle(true)) this.resolve(reply)
   }
 
-  /** `mayHold`: the server may hold the lock for its try, although the answer does not grant it. */
-  private endTry(mayHold: boolean) {
+  /** `mayBeApplied`: the server may hold the lock for its try, although the answer does not grant it. */
+  private endTry(mayBeApplied: boolean) {
     this.phase = 'waiting'
-    if (mayHold && !this.mayHold) this.onServer = 'perhaps'
+    if (mayBeApplied && !this.mayHold) this.onServer = 'perhaps'
     this.inFlight = undefined
   }
 

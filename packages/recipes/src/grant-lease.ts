@@ -48,7 +48,7 @@ export class GrantLease extends Lease {
     const error = this.lossError()
     this.end('lost', error)
     // The server notified no client; local waiters may be able to enter now.
-    if (reason === 'gone') client.queues.mayBeFree(target)
+    if (reason === 'gone') client.queues.wakeWaiters(target)
     client.events.emit('lockLost', { ...this.named, reason, error })
   }
 
@@ -69,7 +69,7 @@ export class GrantLease extends Lease {
       throw this.signal.reason
     }
     // Its renewals must not find it gone.
-    this.state = 'released'
+    this.released()
     client.leases.end(this)
     try {
       if (await send()) return

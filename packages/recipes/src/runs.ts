@@ -1,4 +1,12 @@
-import { Admission, type Client, type Outcome, type TryReply, type Waiters } from 'rlock/internal'
+import {
+  Admission,
+  blocked,
+  type Client,
+  type Next,
+  type Outcome,
+  type TryReply,
+  type Waiters,
+} from 'rlock/internal'
 import { acquire, type Granted } from './acquire-grant'
 import { byOwners, type Kind, LeasedObject } from './leased-object'
 import { script } from './script'
@@ -20,12 +28,12 @@ class OneRun extends Admission {
     { value, sent }: TryReply,
     { wanted }: { wanted: { lease?: number } },
     waiters: Waiters,
-  ): number {
+  ): Next {
     if (!value.granted) return value.blockedFor
     const { stored } = value.grant as Begun
-    if (!stored) return wanted.lease ?? -1
+    if (!stored) return wanted.lease ?? Number.POSITIVE_INFINITY
     for (const waiter of [...waiters]) if (waiter.joined.monotonic <= sent.monotonic) waiter.grant({ stored })
-    return 0
+    return 'more may enter'
   }
 }
 
@@ -39,7 +47,7 @@ const RUNS: Kind = {
 /** See lua/once/begin.lua. */
 const BEGIN = script('once/begin', (raw): Outcome<Begun> => {
   const [answer, value, fingerprint] = raw as [number, (string | number)?, string?]
-  if (answer === 0) return { granted: false, blockedFor: Number(value) }
+  if (answer === 0) return blocked(Number(value))
   const stored = answer === 1 ? undefined : { value: String(value), fingerprint: fingerprint ?? '' }
   return { granted: true, grant: { stored } }
 })

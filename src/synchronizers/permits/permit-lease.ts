@@ -68,7 +68,7 @@ export class PermitLease extends Lease {
     this.end(isExpected ? 'expired' : 'lost', error)
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
-    if (reason === 'gone') client.queues.mayBeFree(target)
+    if (reason === 'gone') client.queues.wakeWaiters(target)
     client.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })
   }
 
@@ -76,7 +76,7 @@ export class PermitLease extends Lease {
     const { semaphore, id } = this
     const { clock, leases } = semaphore.client
     // Its renewals must not find it gone.
-    this.state = 'released'
+    this.released()
     leases.end(this)
     const began = clock.now()
     try {

@@ -76,7 +76,10 @@ export class MembersCall {
   private async waitFor(member: Member, most: number): Promise<Granted | undefined> {
     const { refusing } = this
     const answer = await this.try(member, Math.min(most, this.wait.left))
-    if (answer.kind === 'granted') return answer
+    if (answer.kind === 'granted') {
+      refusing.delete(member)
+      return answer
+    }
     this.assertWanted()
     if (answer.kind === 'failed' && NOT_BY_OTHERS.includes(codeOf(answer.error)))
       refusing.set(member, told(answer))
@@ -139,8 +142,9 @@ export class MembersCall {
   }
 
   private note(answer: Told, since: Moment, isLate: boolean) {
-    const { failing } = this
+    const { failing, refusing } = this
     const { kind, member } = answer
+    if (kind === 'granted') refusing.delete(member)
     if (kind === 'failed' && answer.error === ENDED) return
     if (kind === 'taken' || (kind === 'granted' && !isLate)) failing.delete(member)
     else failing.set(member, { since: failing.get(member)?.since ?? since, answer })

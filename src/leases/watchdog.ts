@@ -224,8 +224,8 @@ export class Watchdog {
     const { clock, scripts, acknowledged } = this.options
     const [{ leased }] = leases as [Lease, ...Lease[]]
     const began = clock.now()
-    // An answer counts for these entries: where the need for the watchdog ended meanwhile, and came again, the
-    // lease has another one.
+    // An answer counts for these entries: where the need for the watchdog ended meanwhile, and came again,
+    // the lease has another one.
     const sent = leases.map((lease) => ({ lease, entry: this.watched.get(lease) }))
     leased.renewal.renew(scripts, leases, lasts, acknowledged).answer.then(
       (reply) => this.answered(sent, lasts, began, reply),

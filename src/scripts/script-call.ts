@@ -89,8 +89,8 @@ export class ScriptCall<Value> {
   /** The answer came, perhaps after its caller has left. No copy is in flight any more. */
   resolve(reply: Reply<Value>): void {
     const { settled, onReply } = this
-    // Young collections of V8 keep many calls that are over. With their callers they would keep so much that the
-    // first 5,000 cycles cost a tenth more CPU.
+    // Young collections of V8 keep many calls that are over. With their callers they would keep so much that
+    // the first 5,000 cycles cost a tenth more CPU.
     this.onReply = this.onError = undefined
     this.finish(reply)
     if (!settled) onReply?.(reply)

@@ -2,7 +2,8 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 
 /**
- * The answer to one try: granted, perhaps with a payload, or blocked for this many ms (Infinity: without expiry).
+ * The answer to one try: granted, perhaps with a payload, or blocked for this many ms; Infinity: without
+ * expiry.
  */
 export type Outcome<Grant> =
   | {

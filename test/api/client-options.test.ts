@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Redisson, TimeUnit } from '../../src/index'
+import {
+  Redisson,
+  type RedissonOptions,
+  type ShutdownOptions,
+  TimeUnit,
+  type TryLockOptions,
+} from '../../src/index'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { clientAndRedis, name, redis, redisson } from '../kit/each-test'
 import { sharedStandalone } from '../kit/servers/index'
@@ -140,5 +146,31 @@ describe('Redisson.create', () => {
       await hold.unlock()
       expect(await waiting).to.equal('inside')
     })
+  })
+})
+
+// That this compiles under exactOptionalPropertyTypes is half of what it shows.
+describe('An option that is undefined', () => {
+  it('An option that is undefined means its default, whichever option it is', async () => {
+    const options: Partial<RedissonOptions> = {
+      lockWatchdogTimeout: undefined,
+      lockWatchdogBatchSize: undefined,
+      checkLockSyncedSlaves: undefined,
+      slavesSyncTimeout: undefined,
+      shardedSubscriptionMode: undefined,
+      nameMapper: undefined,
+    }
+    const redisson = await createRedisson(options)
+    const lock = redisson.getLock(uniqueName())
+    const trying: TryLockOptions = {
+      waitTime: undefined,
+      leaseTime: undefined,
+      threadId: undefined,
+      signal: undefined,
+    }
+    await lock.tryLock(trying)
+    await lock.unlock({ threadId: undefined })
+    const ending: ShutdownOptions = { timeout: undefined }
+    await redisson.shutdown(ending)
   })
 })

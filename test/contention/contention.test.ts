@@ -3,7 +3,8 @@ import type { Redisson } from '../../src/index'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { runCallers } from '../kit/contention/callers'
 import { startCallersProcess } from '../kit/contention/callers-process'
-import { sharedStandalone } from '../kit/servers/index'
+import { callersSpec, LONG, runMixed } from '../kit/read-write/mixed'
+import { ownServer, sharedStandalone } from '../kit/servers/index'
 
 const SECTIONS = 10_000
 /** Far beyond what a fair turn takes: a caller that waits as long has missed a message and met the lease. */
@@ -60,6 +61,16 @@ describe('Contention for one lock', () => {
       expect(await redis.getdel(counterKey)).to.equal('160')
       expect(await redis.exists(name)).to.equal(0)
     })
+})
+
+describe('A read-write lock of several processes', () => {
+  const server = ownServer()
+
+  it('No writer overlaps another, no read is torn, no caller waits for a lease', async () => {
+    const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 4_000)
+    const said = await runMixed(server.url, await openRedis(server.url), 3, spec, async () => [])
+    console.log(`        ${said}`)
+  })
 })
 
 function say(who: string, tookMs: number, longestWaitMs: number): void {

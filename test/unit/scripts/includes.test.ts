@@ -168,3 +168,16 @@ describe('The header of a Lua script', () => {
     ])
   })
 })
+
+describe('The Lua scripts', () => {
+  it('A Lua script has 300 lines at most, as the other files, which lint checks', () => {
+    const files = Object.keys(FOLDERS).flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.lua'))
+        .map((file) => join(folder, file)),
+    )
+    expect(files.length).to.be.greaterThan(10)
+    const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 300)
+    expect(long).to.deep.equal([])
+  })
+})

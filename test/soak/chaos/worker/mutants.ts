@@ -147,6 +147,8 @@ export type MutantName = keyof typeof MUTANTS
 /** The faults it runs under where not under all: what only shows in quiet must have some. */
 export const FAULTS_UNDER: Partial<Record<MutantName, readonly FaultKind[]>> = {
   'never-yields': ['script-flush'],
+  // A process that wakes writes before its timers tell it: only if something was under way when it stood still.
+  'loss-unnoticed': ['stop-worker'],
   'subscriber-stays': ['move-name'],
   'deaf-to-sentinels': ['replace-unheard'],
   'old-map': ['leave-cluster'],

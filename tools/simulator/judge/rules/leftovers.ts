@@ -47,7 +47,7 @@ function isDeadPlace(reading: Reading, key: string): boolean {
   if (!object) return false
   if (reading.javaClients.size > 0) return true
   const acquired = [...reading.calls.values()].filter(
-    ({ called }) => called.object.name === object.name && called.operation === 'acquire',
+    ({ called }) => isOf(called.object, object.name) && called.operation === 'acquire',
   )
   const granted = acquired.flatMap(({ returned }) => (returned?.ok ? [returned.at] : []))
   const dead = acquired.flatMap(({ called: { client }, end, returned }) => {
@@ -58,6 +58,11 @@ function isDeadPlace(reading: Reading, key: string): boolean {
     return !returned?.ok && mayStay ? [at] : []
   })
   return dead.some((at) => !granted.some((time) => time > at + LAPSED))
+}
+
+/** Whether it is the object of this name, or one of its members is. */
+function isOf({ name, members }: SimulatedObject, searched: string): boolean {
+  return name === searched || (members?.some((member) => isOf(member, searched)) ?? false)
 }
 
 /** What belongs to the object and not to an owner: the counter of tokens, the permits, what a latch has left. */

@@ -1,4 +1,4 @@
--- Adds a level to a hold, also to that of a writer.
+-- Adds a level to a hold.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field

@@ -50,6 +50,8 @@ export interface LockKind extends WaitTarget, HeldLock {
    * Otherwise the key gets the longest lease of the remaining levels again, in full.
    */
   readonly shared?: boolean
+  /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
+  readonly addsLeases?: boolean
   /**
    * The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it
    * would wait for itself.

@@ -125,12 +125,14 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
 
 async function askOnce({ client, kind, options }: AcquireRequest, hold: Hold) {
   const { book } = hold
+  const rest = kind.addsLeases && book.maxHoldTime ? book.left() : 0
   const wanted = options.leaseTime ?? client.lockWatchdogTimeout
-  // No level ends after the limit of its hold.
-  const lease = Math.max(0, Math.floor(book.withinLimit(wanted)))
+  // No level ends after the limit of its hold, also where the server adds the lease to the rest.
+  const lease = Math.max(0, Math.floor(book.withinLimit(rest + wanted) - rest))
   const call = kind.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
-  // With or without an answer, the server may have this lease from now on.
-  book.mayLast(lease)
+  // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to
+  // the rest.
+  book.mayLast(kind.addsLeases ? book.longest + lease : lease)
   try {
     return { ...(await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })), lease }
   } catch (error) {

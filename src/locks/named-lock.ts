@@ -28,7 +28,7 @@ export function decodeAcquire(raw: unknown): Outcome<undefined> {
   return raw === null ? GRANTED : blocked(Number(raw))
 }
 
-export function decodeReenter(raw: unknown): ReenterReply {
+function decodeReenter(raw: unknown): ReenterReply {
   return { leaseEnd: Number(raw), grant: undefined }
 }
 
@@ -46,12 +46,11 @@ function decodeInspect(raw: unknown): LockState {
   return { timeToLive, count, holders }
 }
 
-const REENTER = script('lock/reenter', decodeReenter)
-
-/** The scripts of which every kind has its own: those in the folder of lua/ that has this name. */
+/** The scripts that every kind of lock has: those of the kind whose folder in lua/ has this name. */
 export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-lock') {
   return {
     acquire: script<Outcome<Payload>>(`${folder}/acquire`, decodeAcquire),
+    reenter: script(`${folder}/reenter`, decodeReenter),
     release: script(`${folder}/release`, decodeRelease),
     forceRelease: script(`${folder}/force-release`, decodeRelease),
     inspect: script(`${folder}/inspect`, decodeInspect),
@@ -104,7 +103,7 @@ export abstract class NamedLock {
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
-    return this.client.scripts.run(REENTER, this.keys, [owner, lease, count, releasedEnd], true)
+    return this.client.scripts.run(this.own.reenter, this.keys, [owner, lease, count, releasedEnd], true)
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {

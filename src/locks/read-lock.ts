@@ -2,16 +2,14 @@ import type { Client } from '../client/client'
 import type { Caller } from '../engine/hold'
 import type { LockKind, ReleaseReply } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
-import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Next, Shared, type TryReply } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { AnyWaiter, Waiters } from '../waiting/waiter'
-import { decodeReenter, scriptsIn } from './named-lock'
+import { scriptsIn } from './named-lock'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
 const SCRIPTS = scriptsIn('read-lock')
-const REENTER = script('read-lock/reenter', decodeReenter)
 
 /** Renews read holds with the timeout keys of their levels. */
 const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField }) => [
@@ -59,7 +57,7 @@ export class ReadLockKind extends ReadWriteSide implements LockKind {
 
   override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
     const keys = [this.key, this.timeoutKey(owner, count)]
-    return this.client.scripts.run(REENTER, keys, [owner, lease, count, releasedEnd], true)
+    return this.client.scripts.run(SCRIPTS.reenter, keys, [owner, lease, count, releasedEnd], true)
   }
 
   override forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {

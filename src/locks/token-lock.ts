@@ -9,7 +9,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
-import { decodeAcquire, decodeReenter, NamedLock, scriptsIn } from './named-lock'
+import { decodeAcquire, NamedLock, scriptsIn } from './named-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -54,7 +54,6 @@ export function tokenLockChannel(key: string): string {
 }
 
 const SCRIPTS = scriptsIn('token-lock')
-const REENTER = script('token-lock/reenter', decodeReenter)
 const HAND_OFF = script('token-lock/handoff', decodeAcquire)
 
 const TOKEN_BYTES = 16
@@ -100,7 +99,7 @@ export class TokenLockKind extends NamedLock implements LockKind {
   }
 
   override reenter(token: string, lease: number): ScriptCall<ReenterReply> {
-    return this.client.scripts.run(REENTER, this.keys, [token, lease], true)
+    return this.client.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
   }
 
   override release(token: string): ScriptCall<ReleaseReply> {

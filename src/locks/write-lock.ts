@@ -19,6 +19,7 @@ export class WriteLockKind extends ReadWriteSide implements LockKind {
   protected readonly own = SCRIPTS
   readonly takesTurns = true
   readonly admission = exclusive
+  readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
 
   constructor(name: string, key: string, client: Client) {

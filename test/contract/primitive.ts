@@ -9,6 +9,8 @@ export interface Primitive {
   readonly shared: boolean
   /** Its holder is refused when it asks again: tests of levels do not hold for it. */
   readonly nonReentrant?: true
+  /** A re-entry adds its lease to what is left, as Java does; else the longer of the two counts. */
+  readonly addsLeases: boolean
   /** The scripts behind its operations. */
   readonly scripts: Readonly<Record<'acquire' | 'reenter' | 'release' | 'renew', string>>
   create(redisson: Redisson, name: string): RLock

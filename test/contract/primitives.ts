@@ -13,6 +13,7 @@ import type { Primitive } from './primitive'
 export const plainLock: Primitive = {
   name: 'lock',
   shared: false,
+  addsLeases: false,
   scripts: {
     acquire: 'lock/acquire',
     reenter: 'lock/reenter',
@@ -129,6 +130,7 @@ function side(kind: 'read' | 'write') {
 export const readLock: Primitive = {
   ...side('read'),
   shared: true,
+  addsLeases: false,
   scripts: {
     acquire: 'read-lock/acquire',
     reenter: 'read-lock/reenter',
@@ -142,9 +144,10 @@ export const readLock: Primitive = {
 export const writeLock: Primitive = {
   ...side('write'),
   shared: false,
+  addsLeases: true,
   scripts: {
     acquire: 'write-lock/acquire',
-    reenter: 'lock/reenter',
+    reenter: 'write-lock/reenter',
     release: 'write-lock/release',
     renew: 'lock/renew',
   },

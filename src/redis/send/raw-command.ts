@@ -136,6 +136,12 @@ export class RawCommand extends Command {
 
 withoutPromise(RawCommand)
 
+class RawPing extends RawCommand {
+  override toWritable(): string {
+    return '*1\r\n$4\r\nping\r\n'
+  }
+}
+
 /** Numbers and nil, the usual answers of scripts, stay as they are. ioredis gives texts as bytes. */
 function decoded(value: unknown): unknown {
   if (value instanceof Buffer) return value.toString()
@@ -149,8 +155,8 @@ function decoded(value: unknown): unknown {
 export type Answered = (value: unknown, wasRedirected?: boolean) => void
 
 /**
- * Whether the installed ioredis carries raw commands: calls no script, and sends an ordinary PING behind it.
- * When the PING is answered, the call must have been answered, too.
+ * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary one behind it. When the
+ * ordinary one is answered, the raw one must have been answered, too.
  */
 export async function rawCommandsWork(redis: Redis): Promise<boolean> {
   let answered = false
@@ -158,7 +164,7 @@ export async function rawCommandsWork(redis: Redis): Promise<boolean> {
     answered = true
   }
   try {
-    redis.sendCommand(new RawCommand('evalsha', 'none', [], [], note, note))
+    redis.sendCommand(new RawPing('evalsha', 'none', [], [], note, note))
   } catch {
     return false
   }

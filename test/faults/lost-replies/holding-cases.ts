@@ -15,8 +15,7 @@ const ECHO = {
 const ENDS = { 'gone by force': gone, 'taken over by another': takenOver, expired: expire } as const
 
 export function reentering(kind: Exclude<Kind, 'fair-lock'>): Case[] {
-  const script = kind === 'write-lock' ? 'lock/reenter' : (`${kind}/reenter` as const)
-  const reenter = rows({ kind, script, act: CALLS.reenter })
+  const reenter = rows({ kind, script: `${kind}/reenter`, act: CALLS.reenter })
   return [
     ...[1, 3].map(
       (levels): Case =>

@@ -101,14 +101,10 @@ export const writing: readonly Case[] = [
     { act: ({ lock }) => lock.tryLock(5_000) },
     ({ read: reading }) => reading.lock({ threadId: 7 }),
   ),
-  rows({ kind: 'write-lock', script: 'lock/reenter', act: CALLS.reenter })(
-    'held 2×, and read by ourselves',
-    { levels: 3 },
-    async ({ lock, read: reading }) => {
-      await times(2, () => lock.lock())
-      await reading.lock()
-    },
-  ),
+  write('reenter')('held 2×, and read by ourselves', { levels: 3 }, async ({ lock, read: reading }) => {
+    await times(2, () => lock.lock())
+    await reading.lock()
+  }),
   write('release')(
     'held 2×, and read by ourselves for longer',
     { levels: 1 },
@@ -171,6 +167,6 @@ function read<T extends keyof typeof CALLS>(script: T) {
   return rows({ kind: 'read-lock', script: `read-lock/${script}`, act: CALLS[script] })
 }
 
-function write<T extends Exclude<keyof typeof CALLS, 'renew' | 'reenter'>>(script: T) {
+function write<T extends Exclude<keyof typeof CALLS, 'renew'>>(script: T) {
   return rows({ kind: 'write-lock', script: `write-lock/${script}`, act: CALLS[script] })
 }

@@ -157,8 +157,10 @@ export class Reference {
     }
     const needed = lease ?? this.watchdog
     hold.field.count++
-    if (side === 'read') hold.field.readTimeouts.push(this.now + needed)
-    this.expires = Math.max(this.expires, this.now + needed)
+    if (side === 'read') {
+      hold.field.readTimeouts.push(this.now + needed)
+      this.expires = Math.max(this.expires, this.now + needed)
+    } else this.expires += needed
     hold.levels.push({ lease, granted: this.now })
     this.extend(hold, needed)
     return true

@@ -246,7 +246,7 @@ export const FAILOVER: readonly Mutant[] = [
     ...{ name: 'lone-primary-believed', row: 'guarantee 1', scenes: ['plain'] },
     file: 'src/redis/replica-ack/replica-count.ts',
     what: 'a primary whose replica has just been promoted grants alone',
-    find: 'return this.lostReplica !== undefined && this.isStrict',
+    find: 'return this.lostReplica !== undefined',
     replace: 'return false',
   },
   {

@@ -155,8 +155,8 @@ function decoded(value: unknown): unknown {
 export type Answered = (value: unknown, wasRedirected?: boolean) => void
 
 /**
- * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary one behind it. When the
- * ordinary one is answered, the raw one must have been answered, too.
+ * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary one behind it. When
+ * the ordinary one is answered, the raw one must have been answered, too.
  */
 export async function rawCommandsWork(redis: Redis): Promise<boolean> {
   let answered = false

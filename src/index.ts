@@ -33,7 +33,7 @@ export {
 export type { TokenLock } from './locks/token-lock'
 export type { MultiLockHold } from './multi/members-handle'
 export { Redisson, type RedissonClient } from './redisson'
-export type { PingOptions, ShutdownOptions } from './redisson-lifecycle'
+export { type PingOptions, RedissonLifecycle, type ShutdownOptions } from './redisson-lifecycle'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'
 export type { Permit } from './synchronizers/permits/permit'
 export type { RPermitExpirableSemaphore } from './synchronizers/permits/rpermit-expirable-semaphore'

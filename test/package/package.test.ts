@@ -21,6 +21,7 @@ const PUBLIC = [
   'RateNotSetError',
   'RateType',
   'RedissonError',
+  'RedissonLifecycle',
   'RedissonShutdownError',
   'RedisRefusedError',
   'RedisUnavailableError',

@@ -65,12 +65,6 @@ export class LeaseBook {
     return this.endAtRelease
   }
 
-  /** The last command that set the lease, or may have set it. */
-  get lastSet(): Moment {
-    const { shortenedBy, current } = this
-    return shortenedBy && shortenedBy.monotonic > current.since.monotonic ? shortenedBy : current.since
-  }
-
   /** Sets its `maxHoldTime`, in ms from the grant. It is at least as long as the first lease. */
   limitTo(maxHoldTime: number | undefined): void {
     if (maxHoldTime !== undefined) this.limit = { since: this.acquired, lasts: maxHoldTime }

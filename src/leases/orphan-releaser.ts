@@ -1,7 +1,6 @@
 import type { AnyScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Clock, Moment } from '../util/clock'
-import { tracked } from '../util/tracked'
 import { margin } from './lease-book'
 
 const RETRY_AFTER = 500
@@ -50,8 +49,7 @@ export class OrphanReleaser {
     isGranted = ({ granted }: { readonly granted: boolean }) => granted,
   ): Promise<void> {
     if (!inFlight) return this.releaseNow(orphan, this.clock.now())
-    return tracked(
-      this.inProgress,
+    return this.inBackground(
       new Promise<void>((resolve) => {
         inFlight.onFinished((reply) => {
           const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
@@ -67,7 +65,7 @@ export class OrphanReleaser {
    * given up.
    */
   releaseNow(orphan: Orphan, since: Moment): Promise<void> {
-    return tracked(this.inProgress, this.release(orphan, since))
+    return this.inBackground(this.release(orphan, since))
   }
 
   /**
@@ -79,6 +77,11 @@ export class OrphanReleaser {
       if (!(await send()).acknowledged) throw NOT_REPLICATED
     }
     return this.releaseNow({ lease, release }, this.clock.now())
+  }
+
+  private inBackground(work: Promise<void>): Promise<void> {
+    this.inProgress.add(work)
+    return work.finally(() => this.inProgress.delete(work))
   }
 
   /** By the clock that advanced less: a clock that was set forward must not end the retries early. */

@@ -57,8 +57,6 @@ export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-l
   }
 }
 
-export type KindScripts = ReturnType<typeof scriptsIn>
-
 /**
  * The names of one lock, in its client and in Redis, and the calls of its scripts that most kinds of locks
  * send alike.
@@ -70,7 +68,7 @@ export abstract class NamedLock {
   protected readonly guardedKeys: readonly string[]
   /** What the scripts that end holds take beside the lock: how its timeout keys are named. */
   protected readonly timeoutKeyParts: readonly string[] = []
-  protected abstract readonly own: KindScripts
+  protected abstract readonly own: ReturnType<typeof scriptsIn>
   private readonly owners: string
 
   /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */

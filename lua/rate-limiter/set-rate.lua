@@ -10,7 +10,7 @@
 -- ARGV[2]  the interval in ms
 -- ARGV[3]  0: for all clients together, 1: for each client
 -- ARGV[4]  for how long the limiter stays after its last use, in ms; 0: for ever
--- ARGV[5]  0: whether it has a rate or not; 1: only if it has one; 2: only if it has none
+-- ARGV[5]  0: whether it has a rate or not; 1: only if it has one; 2: only if it has none, and without changing what is left
 -- ARGV[6]  1: the grants of the last interval count, unless the type is another one
 -- ARGV[7]  the channel
 -- ARGV[8]  PUBLISH or SPUBLISH
@@ -50,7 +50,7 @@ if ARGV[6] == '1' then
     redis.call('zremrangebyrank', grants, 0, ended - 1)
   end
   redis.call('set', left, math.max(0, rate - used(grants, 0)))
-else
+elseif ARGV[5] ~= '2' then
   redis.call('del', left, grants)
 end
 keepAlive(keepAliveTime, left, grants)

@@ -90,8 +90,8 @@ export class FairKind extends HashLockKind {
     return this.free(FORCE_RELEASE, owner)
   }
 
-  /** The server notifies the next owner in the queue. If it refuses the message, a refresh finds it. */
-  private free(script: typeof RELEASE, owner: string): ScriptCall<ReleaseReply> {
+  /** The server notifies the next owner in the queue. */
+  protected free(script: typeof RELEASE, owner: string): ScriptCall<ReleaseReply> {
     const { allowance, channel, client, ownChannels } = this
     const args = [owner, allowance, ownChannels, channel, client.publishCommand]
     return client.scripts.run(script, this.queueKeys, args)

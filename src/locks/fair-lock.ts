@@ -1,8 +1,10 @@
 import type { AcquireAttempt } from '../engine/acquire'
-import type { AttemptOptions } from '../engine/lock-kind'
+import type { AttemptOptions, ReleaseReply } from '../engine/lock-kind'
 import type { RLock } from '../engine/rlock'
+import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
 import { FairKind } from './fair-kind'
+import { FairPlaces } from './fair-places'
 
 /**
  * Redisson's fair lock: an RLock whose waiters are served in the order in which they arrived at the server,
@@ -31,6 +33,16 @@ export interface RFairLock extends RLock {}
 export class FairLockKind extends FairKind {
   newAttempt(options: AttemptOptions): AcquireAttempt {
     return new FairAttempt(this.client, this, options)
+  }
+
+  /** If the server refuses the message, a refresh finds the next owner. */
+  protected override free(...args: Parameters<FairKind['free']>): ScriptCall<ReleaseReply> {
+    const call = super.free(...args)
+    call.whenAnswered(({ value }) => {
+      if (value.result === 'freed' && value.notified === undefined)
+        FairPlaces.of(this.client, this)?.refreshWithin(0)
+    })
+    return call
   }
 }
 

@@ -23,8 +23,13 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
 
   constructor(private readonly whenEmpty?: () => void) {}
 
+  /** An `unlock()` finds nothing to end. */
   get isEmpty(): boolean {
-    return !this.hasLive && this.owed === 0 && this.acquiring === 0
+    return !this.hasLive && this.owed === 0
+  }
+
+  get isUnused(): boolean {
+    return this.isEmpty && this.acquiring === 0
   }
 
   get hasLive(): boolean {
@@ -69,7 +74,7 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
   }
 
   private tidy() {
-    if (this.isEmpty) this.whenEmpty?.()
+    if (this.isUnused) this.whenEmpty?.()
   }
 
   private drop(level: L): boolean {
@@ -118,7 +123,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** Nothing needs it any more. */
   get isEmpty(): boolean {
-    return !this.hold && !this.acquiring.isLocked() && this.bareLevels?.isEmpty !== false
+    return !this.hold && !this.acquiring.isLocked() && this.bareLevels?.isUnused !== false
   }
 
   /** Nothing of it is held: its caller owes an `unlock()`. */

@@ -1,5 +1,6 @@
 import { argumentsReader, leaseTime, type PermitsWanted, permitCount } from '../api/arguments'
 import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from '../api/call-options'
+import { RedisUnavailableError } from '../api/errors'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { script } from '../scripts/script'
@@ -261,15 +262,21 @@ async function releaseOnServer(
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
   client.queues.releasing(target)
   let isFreed = false
+  // They are released here, or in the background.
+  let isOut = true
   try {
     const { result, notified } = (await requests.run(RELEASE, args, true, retried)).value
     if (result === 'too-large') throw tooMany(semaphore)
+    isOut = false
     isFreed = result === 'freed'
     // Without a message, no other client waits for these permits.
     if (isFreed) client.queues.freed(target, notified, notified === 0 ? 0 : undefined)
     return result !== 'absent'
+  } catch (error) {
+    isOut = retried !== 'also refused' && !(error instanceof RedisUnavailableError)
+    throw error
   } finally {
-    client.permitsOut.released(target.objectId, permits)
+    if (!isOut) client.permitsOut.released(target.objectId, permits)
     // The semaphore may be deleted, or permits were taken away. The next try says so, and from then on no
     // permit is passed on here.
     if (!isFreed) client.queues.notReleased(target)

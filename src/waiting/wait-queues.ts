@@ -66,13 +66,16 @@ export class WaitQueues {
   follow(object: Freed, call: ReleaseCall): void {
     this.releasing(object)
     call.whenAnswered(
-      ({ value: { result, notified } }) => {
-        if (result === 'freed') this.freed(object, notified)
-        // Other holds remain after "reduced", and the last of them notifies the waiters.
-        else if (result !== 'reduced') this.notReleased(object)
-      },
+      ({ value }) => this.answered(object, value),
       () => this.notReleased(object),
     )
+  }
+
+  /** The answer to a release that `releasing` announced. */
+  answered(object: Freed, { result, notified }: Released): void {
+    if (result === 'freed') this.freed(object, notified)
+    // Other holds remain after "reduced", and the last of them notifies the waiters.
+    else if (result !== 'reduced') this.notReleased(object)
   }
 
   /** This client is about to release the object. */

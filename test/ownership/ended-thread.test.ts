@@ -38,6 +38,18 @@ describe('Code that a logical thread left behind when it ended', () => {
     await lock.unlock()
   })
 
+  it('unlock() of an ended thread waits for its lock() in flight, and ends what that acquires', async () => {
+    const other = await lock.acquire()
+    const left = await leftBehind(
+      () => lock.unlock(),
+      async () => void lock.lock(),
+    )
+    const unlocked = left.go()
+    await other.unlock()
+    await unlocked
+    expect(await lock.isLocked()).to.equal(false)
+  })
+
   it('unlock() in an ended thread neither releases nor settles a hold of another ended thread', async () => {
     const taken = await leftBehind(() => lock.lock())
     const stranger = await leftBehind(() => rejection(lock.unlock()))

@@ -86,6 +86,14 @@ describe('A rate limiter', () => {
     expect(await limiter.getConfig()).to.deep.equal(config)
   })
 
+  it('trySetRate() of a limiter whose rate was deleted keeps the grants, as Java does', async () => {
+    const { limiter, name } = await newLimiter(1, LONG)
+    await limiter.acquire()
+    await redis.del(name)
+    expect(await limiter.trySetRate(RateType.OVERALL, 1, LONG)).to.equal(true)
+    expect(await limiter.tryAcquire()).to.equal(false)
+  })
+
   it('With a keepAliveTime all keys expire that long after the last use', async () => {
     const { limiter, name } = await newLimiter(-1, 0)
     await limiter.trySetRate(RateType.OVERALL, 2, 1_000, { keepAliveTime: LONG })

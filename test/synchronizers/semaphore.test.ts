@@ -124,6 +124,17 @@ describe('A semaphore', () => {
     expect(await redis.get(name)).to.equal('5')
   })
 
+  it('A permit whose release would make too many stays out: shutdown() waits for its release', async () => {
+    const { redisson, semaphore, name } = await newSemaphore(5)
+    await semaphore.acquire()
+    expect(await rejection(semaphore.release(2 ** 31 - 1))).to.be.instanceOf(RangeError)
+    const ending = redisson.shutdown({ timeout: 5_000 })
+    await sleep(200)
+    await semaphore.release()
+    await ending
+    expect(await redis.get(name)).to.equal('5')
+  })
+
   it('A large request blocks smaller ones behind it for its wait only (S5, S6, V30)', async () => {
     const { semaphore, sleeps, name } = await newSemaphore(3)
     const abort = new AbortController()

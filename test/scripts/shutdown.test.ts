@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Redisson, RedissonShutdownError } from '../../src/index'
@@ -9,7 +10,7 @@ import { eventsOf } from '../kit/observing'
 import { Program } from '../kit/program'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
-import { latch, tapped } from '../kit/tapped-transport'
+import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('shutdown()', () => {
   clientAndRedis()
@@ -27,6 +28,19 @@ describe('shutdown()', () => {
     await foreign.release()
     await sleep(200)
     expect(await redis.exists(foreign.name)).to.equal(0)
+  })
+
+  it('shutdown() by a subscriber of rlock:acquire rejects that acquisition before it is sent', async () => {
+    const sent = new ScriptCounter()
+    const client = await createRedisson({}, { transport: sent.transport })
+    const subscriber = () => void client.shutdown()
+    subscribe('tracing:rlock:acquire:start', subscriber)
+    try {
+      expect(await rejection(client.getLock(name).lock())).to.be.instanceOf(RedissonShutdownError)
+    } finally {
+      unsubscribe('tracing:rlock:acquire:start', subscriber)
+    }
+    expect(sent.of('lock/acquire')).to.equal(0)
   })
 
   it('shutdown() waits for calls that come meanwhile, and says which may be applied (V141)', async () => {

@@ -14,9 +14,8 @@ export async function forceUnlock(client: Client, kind: LockKind): Promise<boole
   const before = [...client.leases.live.on(kind.key)].filter(({ objectId }) =>
     kind.relatedIds.includes(objectId),
   )
-  const call = kind.forceRelease(holders)
-  client.queues.follow(kind, call)
-  const { value, connectionBroke } = await call.answer
+  const { answer } = kind.forceRelease(holders)
+  const { value, connectionBroke } = await client.queues.follow(kind, answer)
   // The holders have left by themselves, and others may have come. On a hot lock this may be so each time.
   if (value.result === 'not-held' && !connectionBroke) {
     if (!holders.some((holder) => holder.includes(NO_TEXT))) return false

@@ -35,8 +35,7 @@ export function lockOrphan(client: Client, lock: HeldLock, owner: string, lease:
   const release = async () => {
     const server = client.recentReleases?.serverOf(lock.key)
     const call = lock.release(owner, 0, 0, 0)
-    client.queues.follow(lock, call)
-    const { value } = await call.answer
+    const { value } = await client.queues.follow(lock, call.answer)
     if (server !== undefined && value.result === 'freed')
       client.recentReleases!.answered(server, lock.key, orphan)
   }

@@ -100,16 +100,12 @@ async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
 async function free(kind: LockKind, hold: Hold) {
   const { queues, recentReleases } = hold.client
   const server = recentReleases?.serverOf(kind.key)
-  // As `follow` does, without its callbacks: they cost 64 callers of 64 locks some percent.
-  queues.releasing(kind)
   const call = kind.release(hold.ownerField, 0, 0, 0)
-  let reply: Reply<ReleaseReply> | undefined
+  let reply: Reply<ReleaseReply>
   try {
-    reply = await call.answer
+    reply = await queues.follow(kind, call.answer)
   } catch (error) {
     reply = goneOrThrow(hold, call, error, NOT_HELD)
-  } finally {
-    queues.answered(kind, reply?.value ?? NOT_HELD)
   }
   if (server !== undefined) hold.wasReleasedBy(server)
   assertWasHeld(hold, reply.value.result !== 'not-held', reply.connectionBroke)

@@ -9,6 +9,7 @@ import { setImmediate } from '../util/timers'
 import type { Next, TryReply } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
+import type { Released } from '../waiting/wait-queues'
 import type { Waiters } from '../waiting/waiter'
 import { PermitsTogether, semaphoreChannel } from './permits-attempt'
 import type { Retried } from './request-record'
@@ -107,19 +108,13 @@ const TRY_SET_PERMITS = script('semaphore/try-set-permits', Number)
 const DRAIN_PERMITS = script('semaphore/drain-permits', Number)
 const AVAILABLE_PERMITS = script('semaphore/available-permits', Number)
 
-interface ReleaseReply {
-  readonly result: 'freed' | 'below-one' | 'absent' | 'too-large'
-  /**
-   * How many clients were notified that may wait for these permits; undefined where the server refused to
-   * publish.
-   */
-  readonly notified: number | undefined
-}
-
-function decodeRelease(raw: unknown): ReleaseReply {
+function decodeRelease(raw: unknown): Released {
   const answer = Number(raw)
-  if (answer > 0) return { result: 'freed', notified: answer === 1 ? undefined : answer - 2 }
-  return { result: answer === 0 ? 'absent' : answer === -1 ? 'too-large' : 'below-one', notified: 0 }
+  if (answer === 1) return { result: 'freed', notified: undefined }
+  // Without a message, no other client waits for these permits.
+  if (answer === 2) return { result: 'freed', notified: 0, others: 0 }
+  if (answer > 2) return { result: 'freed', notified: answer - 2 }
+  return { result: answer === 0 ? 'absent' : answer === -1 ? 'too-large' : 'below-one' }
 }
 
 const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' } as const
@@ -260,25 +255,18 @@ async function releaseOnServer(
   client.assertNotClosed()
   if (permits === 0) return false
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
-  client.queues.releasing(target)
-  let isFreed = false
   // They are released here, or in the background.
   let isOut = true
   try {
-    const { result, notified } = (await requests.run(RELEASE, args, true, retried)).value
+    const { value } = await client.queues.follow(target, requests.run(RELEASE, args, true, retried))
+    const { result } = value
     if (result === 'too-large') throw tooMany(semaphore)
     isOut = false
-    isFreed = result === 'freed'
-    // Without a message, no other client waits for these permits.
-    if (isFreed) client.queues.freed(target, notified, notified === 0 ? 0 : undefined)
     return result !== 'absent'
   } catch (error) {
     isOut = retried !== 'also refused' && !(error instanceof RedisUnavailableError)
     throw error
   } finally {
     if (!isOut) client.permitsOut.released(target.objectId, permits)
-    // The semaphore may be deleted, or permits were taken away. The next try says so, and from then on no
-    // permit is passed on here.
-    if (!isFreed) client.queues.notReleased(target)
   }
 }

@@ -23,12 +23,15 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
 
 type Freed = Pick<WaitTarget, 'objectId' | 'relatedIds' | 'subject' | 'channel' | 'takesTurns' | 'allLeft'>
 
-/** The call of a release. `notified`: how many clients the server notified; undefined: it refused that. */
-interface ReleaseCall {
-  whenAnswered(onReply: (reply: { readonly value: Released }) => void, onError: () => void): void
+/** The answer to a release. */
+export interface Released {
+  /** `freed`, or `reduced` (other holds remain, and the last of them notifies the waiters), or no release. */
+  readonly result: string
+  /** How many clients the server notified; undefined: it refused to publish. */
+  readonly notified?: number | undefined
+  /** How many other clients may wait for what was released, where the object knows it better. */
+  readonly others?: number | undefined
 }
-
-type Released = { readonly result: string; readonly notified?: number | undefined }
 
 /** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues {
@@ -62,24 +65,21 @@ export class WaitQueues {
     return this.queues.get(objectId)
   }
 
-  /** This client has just sent a release of the lock. Its answer decides whether waiters here may enter. */
-  follow(object: Freed, call: ReleaseCall): void {
+  /** This client has just sent a release of the object. Its answer decides whether waiters here may enter. */
+  async follow<R extends { readonly value: Released }>(object: Freed, answer: Promise<R>): Promise<R> {
     this.releasing(object)
-    call.whenAnswered(
-      ({ value }) => this.answered(object, value),
-      () => this.notReleased(object),
-    )
+    let released: Released | undefined
+    try {
+      const reply = await answer
+      released = reply.value
+      return reply
+    } finally {
+      if (released?.result === 'freed') this.freed(object, released)
+      else if (released?.result !== 'reduced') this.notReleased(object)
+    }
   }
 
-  /** The answer to a release that `releasing` announced. */
-  answered(object: Freed, { result, notified }: Released): void {
-    if (result === 'freed') this.freed(object, notified)
-    // Other holds remain after "reduced", and the last of them notifies the waiters.
-    else if (result !== 'reduced') this.notReleased(object)
-  }
-
-  /** This client is about to release the object. */
-  releasing({ objectId, channel, takesTurns }: Freed): void {
+  private releasing({ objectId, channel, takesTurns }: Freed) {
     const { subscriptions } = this.options
     const cohort = takesTurns ? subscriptions.channels.get(channel)?.cohort : undefined
     if (!cohort) return
@@ -88,12 +88,10 @@ export class WaitQueues {
   }
 
   /**
-   * This client released the object, and the server notified this many clients. Undefined: it refused to
-   * publish. The server's message wakes the first local waiter, like the waiters of other clients. If the
-   * message was not sent, or may not arrive, this method wakes it. `others`: how many other clients may wait
-   * for what was released, where the object knows it better.
+   * The server's message wakes the first local waiter, like the waiters of other clients. If the message was
+   * not sent, or may not arrive, this method wakes it.
    */
-  freed(object: Freed, notified: number | undefined, others?: number): void {
+  private freed(object: Freed, { notified, others }: Released) {
     const { subscriptions } = this.options
     const { channel, relatedIds, takesTurns } = object
     const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
@@ -113,8 +111,8 @@ export class WaitQueues {
     } else if (messages.hasRefused) messages.published(object)
   }
 
-  /** What `releasing` announced did not happen, or is not known to have happened. */
-  notReleased(object: Freed): void {
+  /** The release did not happen, or is not known to have happened. */
+  private notReleased(object: Freed) {
     const { subscriptions } = this.options
     const { channel, takesTurns } = object
     if (takesTurns)

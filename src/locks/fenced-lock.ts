@@ -199,7 +199,6 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async getToken(): Promise<number> {
-    this.client.assertNotClosed()
     return (await this.client.scripts.run(TOKEN, [this.tokenKey], []).answer).value
   }
 

@@ -3,7 +3,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'
 import { type Attempt, blocked, type Outcome } from '../waiting/attempt'
-import { changed, messagesOf, type Synchronizer } from './synchronizer'
+import { messagesOf, type Synchronizer } from './synchronizer'
 
 /** Why a request can never be granted: the limiter has no rate, or this one, which is too low. */
 export type RateRefusal = 'not set' | { readonly rate: number } | undefined
@@ -48,7 +48,7 @@ export class RateLimiterAttempt implements Attempt<RateRefusal> {
     const release = async () => {
       const { value } = await client.scripts.run(CANCEL, keys, [wanted.permits, id, ...messagesOf(limiter)])
         .answer
-      changed(limiter, value)
+      client.queues.changed(limiter.target, value)
     }
     client.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
   }

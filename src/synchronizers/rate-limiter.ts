@@ -14,7 +14,7 @@ import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
 import { RateLimiterAttempt } from './rate-limiter-attempt'
-import { change, changed, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
+import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 /** How a rate limiter was set. */
 export interface RateLimiterConfig {
@@ -184,7 +184,6 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
   }
 
   async getConfig(): Promise<RateLimiterConfig | undefined> {
-    this.client.assertNotClosed()
     const [key] = this.keys
     return (await this.client.scripts.run(GET_CONFIG, [key], []).answer).value
   }
@@ -204,10 +203,9 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
 
   async release(permits: number): Promise<void> {
     const given = [permitCount(permits), ...messagesOf(this)]
-    this.client.assertNotClosed()
     if (permits === 0) return
     const { value } = await this.requests.run(RELEASE, given, false, 'unavailable')
-    changed(this, assertSet(this, value))
+    this.client.queues.changed(this.target, assertSet(this, value))
   }
 
   async delete(): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import type { Request } from './request-record'
-import { changed, messagesOf, untilRecheck } from './synchronizer'
+import { messagesOf, untilRecheck } from './synchronizer'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -76,7 +76,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
       const isGranted = readLate && !this.mayHaveExpired(readLate)
       const args = [wanted.permits, ...messagesOf(semaphore), isGranted ? 1 : 0]
       const { value, acknowledged } = await requests.send(CANCEL, args, request, true).answer
-      changed(semaphore, value)
+      client.queues.changed(semaphore.target, value)
       // A failover must not lose it: then the permits would be taken for ever.
       if (!acknowledged) throw new Error('no replica has acknowledged it')
     }

@@ -234,7 +234,6 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolea
  */
 async function passOrRelease(semaphore: Semaphore, permits: number, ofScope: boolean): Promise<void> {
   const { client, target } = semaphore
-  client.assertNotClosed()
   const queue = client.queues.of(target)
   const passed = queue && (queue.admission as PermitsInTurn).pass(queue, permits)
   if (!passed) await releaseOnServer(semaphore, permits, ofScope, ofScope ? 'also refused' : 'unavailable')
@@ -252,7 +251,6 @@ async function releaseOnServer(
   retried: Retried,
 ) {
   const { client, target, requests } = semaphore
-  client.assertNotClosed()
   if (permits === 0) return false
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
   // They are released here, or in the background.

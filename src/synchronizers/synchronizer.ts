@@ -9,10 +9,6 @@ import type { Attempt, WaitResult } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
 import { RequestRecord, type Retried } from './request-record'
 
-/** The answer to a change whose message was published. */
-const PUBLISHED = 1
-/** The answer to a change whose message the server refused (ACL). */
-const UNPUBLISHED = 2
 /** The answer to a change that was refused because Java could not read the number. */
 const TOO_LARGE = -1
 
@@ -75,13 +71,6 @@ export function messagesOf({ target, client }: Synchronizer): readonly [channel:
   return [target.channel, client.publishCommand]
 }
 
-/**
- * Takes the answer to a change. A change without a message does not tell whether the server refuses messages.
- */
-export function changed({ client, target }: Synchronizer, answer: number): void {
-  if (answer === PUBLISHED || answer === UNPUBLISHED) client.queues.changed(target, answer === PUBLISHED)
-}
-
 /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
 export function enter<Grant>(
   synchronizer: Synchronizer,
@@ -107,7 +96,6 @@ export async function read<Value>(
   script: Script<Value>,
   args: readonly string[] = [],
 ): Promise<Value> {
-  client.assertNotClosed()
   return (await client.scripts.run(script, keys, args).answer).value
 }
 
@@ -119,11 +107,12 @@ export async function change(
   acknowledged = true,
   retried: Retried = 'never',
 ): Promise<boolean> {
-  synchronizer.client.assertOpen()
+  const { client, requests, target } = synchronizer
+  client.assertOpen()
   const asked = [...args, ...messagesOf(synchronizer)]
-  const { value } = await synchronizer.requests.run(script, asked, acknowledged, retried)
+  const { value } = await requests.run(script, asked, acknowledged, retried)
   if (value === TOO_LARGE) throw tooMany(synchronizer)
-  changed(synchronizer, value)
+  client.queues.changed(target, value)
   return value > 0
 }
 

@@ -23,6 +23,11 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
 
 type Freed = Pick<WaitTarget, 'objectId' | 'relatedIds' | 'subject' | 'channel' | 'takesTurns' | 'allLeft'>
 
+/** The answer of a script that changed an object, and published that. */
+const PUBLISHED = 1
+/** The server refused the message (ACL). */
+const UNPUBLISHED = 2
+
 /** The answer to a release. */
 export interface Released {
   /** `freed`, or `reduced` (other holds remain, and the last of them notifies the waiters), or no release. */
@@ -96,19 +101,23 @@ export class WaitQueues {
     const { channel, relatedIds, takesTurns } = object
     const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard))
-    this.changed(object, notified !== undefined)
+    this.changed(object, notified === undefined ? UNPUBLISHED : PUBLISHED)
     if (this.queues.size === 0 || notified === undefined) return
     if (isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
     else if (relatedIds.some((id) => this.queues.has(id))) this.wakeWaiters(object)
   }
 
-  /** This client changed the object. The message wakes the waiters here, too; without it this method does. */
-  changed(object: Freed, isPublished: boolean): void {
+  /**
+   * Takes the answer of a script that changes the object. The message wakes the waiters here, too; without it
+   * this method does. An answer to a change without a message does not tell whether the server refuses
+   * messages.
+   */
+  changed(object: Freed, answer: number): void {
     const { messages } = this.options
-    if (!isPublished) {
+    if (answer === UNPUBLISHED) {
       messages.refused(object)
       this.wakeWaiters(object)
-    } else if (messages.hasRefused) messages.published(object)
+    } else if (answer === PUBLISHED && messages.hasRefused) messages.published(object)
   }
 
   /** The release did not happen, or is not known to have happened. */

@@ -81,12 +81,7 @@ export class LeasedObject {
     const { client, kind, key } = this
     const call = client.scripts.run(kind.release, [key], [owner, ...this.messages])
     const { value, connectionBroke } = await call.answer
-    this.published(value)
+    client.queues.changed(this.target, value)
     return value > 0 || connectionBroke
-  }
-
-  /** Takes the answer of a script that publishes: 0 where nothing was changed, and 2 where the server refused the message. */
-  published(answer: number): void {
-    if (answer !== 0) this.client.queues.changed(this.target, answer === 1)
   }
 }

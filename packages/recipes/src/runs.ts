@@ -81,6 +81,6 @@ export async function finish(
   const send = () => client.scripts.run(FINISH, [key], args, true).answer
   const { value, acknowledged } = await send()
   if (!acknowledged) client.orphans.untilReplicated(send, STORED_FOR)
-  run.published(value)
+  run.client.queues.changed(run.target, value)
   return value > 0
 }

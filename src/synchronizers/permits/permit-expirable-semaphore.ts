@@ -26,7 +26,7 @@ import {
   withPermitOptions,
 } from './permit-arguments'
 import { PermitLease } from './permit-lease'
-import { permitsOrphan, releasePermits, timeoutsKey } from './permit-release'
+import { releasePermits, timeoutsKey } from './permit-release'
 import type { RPermitExpirableSemaphore } from './rpermit-expirable-semaphore'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
@@ -160,7 +160,6 @@ function assertNoOwn({ client, name, target }: Synchronizer, ids: readonly strin
 
 async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
   const { client, target } = semaphore
-  client.assertNotClosed()
   assertNoOwn(semaphore, ids)
   const states = await releasePermits(semaphore, ids, all)
   // Those that are not in use are not out any more either.
@@ -191,7 +190,7 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
       client.leases.begin(permit)
       return new AcquiredPermit(permit)
     }
-    client.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
+    permit.releaseOrphan(sent)
     if (tries === TRIES_TO_OUTRUN_LEASE)
       throw permit.notHeld(
         `its lease of ${lease} ms was over before the answer arrived, ${tries} times in a row. Use a ` +
@@ -209,12 +208,10 @@ async function takeIds(semaphore: Synchronizer, wanted: PermitsWanted, many: boo
 async function take(semaphore: Synchronizer, wanted: PermitsWanted) {
   const { client } = semaphore
   const attempt = new LeasedPermitsAttempt(semaphore, wanted)
-  const { ids } = attempt
   const reply = await enter(semaphore, attempt)
   if (!reply) return undefined
-  const { sent } = reply
   // The client may have begun to shut down in the same tick.
-  if (!client.closing.aborted) return { ids, sent }
-  client.orphans.releaseNow(permitsOrphan(semaphore, ids, wanted.leaseTime), sent)
+  if (!client.closing.aborted) return { ids: attempt.ids, sent: reply.sent }
+  attempt.undo(undefined)
   throw client.closing.reason
 }

@@ -23,6 +23,9 @@ const leasedOf = perObject(({ target }: Synchronizer) => ({
 
 /** The lease of one permit. Calls that name the permit by its id do not reach it. */
 export class PermitLease extends Lease {
+  /** Its holder called `release()`. */
+  isReleased = false
+
   constructor(
     readonly semaphore: Synchronizer,
     readonly id: string,
@@ -74,11 +77,19 @@ export class PermitLease extends Lease {
 
   async release(): Promise<void> {
     const { semaphore, id } = this
-    const { clock, leases } = semaphore.client
+    const { client } = semaphore
+    if (this.isReleased) throw this.notHeld('it was released already')
+    client.assertNotClosed()
+    this.isReleased = true
+    const began = client.clock.now()
+    if (!this.checkLive()) {
+      // The server may have it all the same: a clock was set forward, or the answer to a renewal was lost.
+      if (this.lossReason !== 'gone') this.releaseOrphan(began)
+      throw this.signal.reason
+    }
     // Its renewals must not find it gone.
     this.released()
-    leases.end(this)
-    const began = clock.now()
+    client.leases.end(this)
     try {
       const [state] = await releasePermits(semaphore, [id], false)
       if (state !== 'released') {

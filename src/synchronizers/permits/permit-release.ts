@@ -2,14 +2,14 @@ import type { Orphan } from '../../leases/orphan-releaser'
 import { suffixed } from '../../scripts/key-names'
 import { script } from '../../scripts/script'
 import { asUnknown, RETRIED_FOR } from '../request-record'
-import { changed, messagesOf, type Synchronizer } from '../synchronizer'
+import { messagesOf, type Synchronizer } from '../synchronizer'
 
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
 
 /** A permit was in use, it was not in use, or its lease had ended. */
 const STATES = { 1: 'released', 0: 'absent', [-1]: 'expired' } as const
 
-/** `change` is for `changed`; and the state of each permit. */
+/** `change`: whether that was published; and the state of each permit. */
 function decodeRelease(raw: unknown) {
   const [change, ...states] = raw as [number, ...(keyof typeof STATES)[]]
   return { change, states: states.map((state) => STATES[state]) }
@@ -25,18 +25,17 @@ export function timeoutsKey(key: string): string {
  * is not in use or its lease has ended.
  */
 export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
-  const { client, keys } = semaphore
+  const { client, keys, target } = semaphore
   const args = [all ? 1 : 0, ...messagesOf(semaphore), ...ids]
-  const call = client.scripts.run(RELEASE, keys, args, true)
-  const reply = await call.answer.catch((error) => Promise.reject(asUnknown(error, call)))
-  const { change, states } = reply.value
-  changed(semaphore, change)
-  if (!reply.acknowledged)
-    client.orphans.untilReplicated(async () => {
-      const again = await client.scripts.run(RELEASE, keys, args, true).answer
-      changed(semaphore, again.value.change)
-      return again
-    }, RETRIED_FOR)
+  const send = async () => {
+    const call = client.scripts.run(RELEASE, keys, args, true)
+    const reply = await call.answer.catch((error) => Promise.reject(asUnknown(error, call)))
+    client.queues.changed(target, reply.value.change)
+    return reply
+  }
+  const reply = await send()
+  const { states } = reply.value
+  if (!reply.acknowledged) client.orphans.untilReplicated(send, RETRIED_FOR)
   // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
   const mayBeReleased = reply.connectionBroke && (!all || states.every((state) => state === 'absent'))
   return states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))

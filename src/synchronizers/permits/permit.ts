@@ -32,8 +32,6 @@ export interface Permit {
 
 /** See the interface. */
 export class AcquiredPermit implements Permit {
-  released = false
-
   constructor(readonly lease: PermitLease) {}
 
   get id(): string {
@@ -54,19 +52,11 @@ export class AcquiredPermit implements Permit {
   }
 
   async release(): Promise<void> {
-    const { lease } = this
-    const { client } = lease.semaphore
-    if (this.released) throw lease.notHeld('it was released already')
-    client.assertNotClosed()
-    this.released = true
-    if (lease.checkLive()) return await lease.release()
-    // The server may have it all the same: a clock was set forward, or the answer to a renewal was lost.
-    if (lease.lossReason !== 'gone') lease.releaseOrphan(client.clock.now())
-    throw lease.signal.reason
+    await this.lease.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.released) await this.release()
+    if (!this.lease.isReleased) await this.release()
   }
 
   // A log must not show the client inside, which has credentials.

@@ -141,7 +141,7 @@ export class ScriptCall<Value> {
 
   /** Whether the fence of a broken connection is still pending. */
   get isFencePending(): boolean {
-    return this.broken?.some(({ state }) => state === 'pending') ?? false
+    return this.broken?.some(({ isPending }) => isPending) ?? false
   }
 
   /**
@@ -149,7 +149,7 @@ export class ScriptCall<Value> {
    * neither resends nor undoes the command.
    */
   whenFenced(callback: () => void): void {
-    const pending = this.broken?.find(({ state }) => state === 'pending')
+    const pending = this.broken?.find(({ isPending }) => isPending)
     if (pending) pending.whenSettled(() => this.whenFenced(callback))
     else callback()
   }

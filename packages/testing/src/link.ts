@@ -57,7 +57,7 @@ export class Link implements Peer {
     this.state = 'away'
     this.subscribed.clear()
     // The server is in this process: it never executes a command that it has not executed by now.
-    this.broken.add('', 'fenced')
+    this.broken.add('').settle()
     for (const request of this.inFlight) this.fail(request)
     this.inFlight.clear()
     this.events.broken()

@@ -10,32 +10,26 @@ const RETRY_AFTER = 250
 /** How often the client reads the map of slots while the fence of a broken connection is pending, in ms. */
 const REFRESH_EVERY = 500
 
-/**
- * - `pending`: its commands may still arrive at the server, until a new connection rules that out
- * - `fenced`: its commands have been executed or never will be
- * - `unfenced`: its commands may still arrive, and the client cannot prevent it
- */
-export type FenceState = 'pending' | 'fenced' | 'unfenced'
-
 /** One connection that broke. */
 export class BrokenConnection {
+  /**
+   * Its commands may still arrive at the server, and a new connection will rule that out. Settled: that is
+   * ruled out, or the client cannot prevent it.
+   */
+  isPending = true
   /** The next connection that broke. */
   next: BrokenConnection | undefined
   private readonly callbacks: (() => void)[] = []
 
-  constructor(
-    /** Its server: the address of a cluster node, or '' for a single server. */
-    readonly server: string,
-    public state: FenceState,
-  ) {}
+  /** `server`: the address of a cluster node, or '' for a single server. */
+  constructor(readonly server: string) {}
 
-  settle(state: 'fenced' | 'unfenced'): void {
-    if (this.state !== 'pending') return
-    this.state = state
+  settle(): void {
+    this.isPending = false
     for (const callback of this.callbacks.splice(0)) callback()
   }
 
-  /** Calls back once the state, which must be `pending`, has changed. */
+  /** Calls back once it is settled, which it must not be yet. */
   whenSettled(callback: () => void): void {
     this.callbacks.push(callback)
   }
@@ -46,10 +40,10 @@ export class BrokenConnection {
  * them.
  */
 export class BrokenConnections {
-  last = new BrokenConnection('', 'fenced')
+  last = new BrokenConnection('')
 
-  add(server: string, state: FenceState): BrokenConnection {
-    const broken = new BrokenConnection(server, state)
+  add(server: string): BrokenConnection {
+    const broken = new BrokenConnection(server)
     this.last.next = broken
     this.last = broken
     return broken
@@ -105,14 +99,14 @@ export class Fences {
       const runId = handshakes.get(redis)?.runId
       for (const [broken, lost] of this.pendingOf(server))
         if (runId === lost.runId) this.kill(redis, broken, lost.connection)
-        else this.settle(broken, 'unfenced')
+        else broken.settle()
     })
   }
 
   close(): void {
     this.closed = true
     this.timer?.cancel()
-    for (const broken of [...this.pending.keys()]) this.settle(broken, 'unfenced')
+    for (const broken of this.pending.keys()) broken.settle()
   }
 
   private pendingOf(server: string) {
@@ -123,35 +117,29 @@ export class Fences {
     // A connection that never became ready carried no commands.
     if (redis.status !== 'ready') return
     const { connection, runId } = handshakes.get(redis) ?? {}
-    if (unanswered(redis) === 0) this.broken.add(server, 'fenced')
-    else if (this.closed || connection === undefined || runId === undefined)
-      this.broken.add(server, 'unfenced')
-    else {
-      this.pending.set(this.broken.add(server, 'pending'), { connection, runId })
-      this.readSlotMap(0)
-    }
+    const broken = this.broken.add(server)
+    if (unanswered(redis) === 0 || this.closed || connection === undefined || runId === undefined)
+      return broken.settle()
+    this.pending.set(broken, { connection, runId })
+    broken.whenSettled(() => this.pending.delete(broken))
+    this.readSlotMap(0)
   }
 
   private kill(redis: Redis, broken: BrokenConnection, id: number) {
     const { stream } = redis
     redis.client('KILL', 'ID', id).then(
       // How many it killed does not matter: 0 means that the server has closed it already.
-      () => this.settle(broken, 'fenced'),
+      () => broken.settle(),
       (error) => {
         const kind = classify(error)
         if (kind === 'connection') return
-        if (kind !== 'transient') return this.settle(broken, 'unfenced')
+        if (kind !== 'transient') return broken.settle()
         this.clock.after(RETRY_AFTER, () => {
           const isSame = redis.stream === stream && redis.status === 'ready'
           if (isSame && this.pending.has(broken)) this.kill(redis, broken, id)
         })
       },
     )
-  }
-
-  private settle(broken: BrokenConnection, state: 'fenced' | 'unfenced') {
-    this.pending.delete(broken)
-    broken.settle(state)
   }
 
   private readSlotMap(delay: number) {
@@ -169,8 +157,7 @@ export class Fences {
   private giveUpUnused(cluster: Cluster) {
     if (this.pending.size === 0) return
     const serving = servingNodes(cluster)
-    for (const broken of [...this.pending.keys()])
-      if (!serving.has(broken.server)) this.settle(broken, 'unfenced')
+    for (const broken of this.pending.keys()) if (!serving.has(broken.server)) broken.settle()
   }
 }
 

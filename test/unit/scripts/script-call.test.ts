@@ -35,20 +35,20 @@ describe('What a call knows of its broken connections', () => {
   })
 
   it('A call waits for the fence of the connection that broke', () => {
-    const broken = scene.broken.add('old', 'pending')
+    const broken = scene.broken.add('old')
     scene.brokeOff()
     expect(scene.call).to.include({ isFencePending: true, hasLostCopy: true })
-    broken.settle('fenced')
+    broken.settle()
     expect(scene.call).to.include({ isFencePending: false, hasLostCopy: true })
   })
 
   it('A call whose slot has moved waits for the new server, and not for the old one', () => {
-    scene.broken.add('old', 'pending')
+    scene.broken.add('old')
     scene.server = 'new'
-    const redirected = scene.broken.add('new', 'pending')
+    const redirected = scene.broken.add('new')
     scene.brokeOff()
     expect(scene.call.isFencePending).to.equal(true)
-    redirected.settle('fenced')
+    redirected.settle()
     expect(scene.call).to.include({ isFencePending: false, hasLostCopy: true })
   })
 })

@@ -106,15 +106,16 @@ export class ScriptExecutor {
     if (transport.state !== 'ready') return this.failed(call, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
     const answered = (raw: unknown, isFromOtherNode = false) => {
-      if (!isFromOtherNode || !call.acknowledged) return this.answered(call, raw, true)
+      const mustWait = isFromOtherNode && call.acknowledged && transport.sendAcknowledged
+      if (!mustWait) return this.answered(call, raw, true)
       // That node may have replicas: a second copy waits for them. Both have the effect of one.
       call.hasLostCopy = true
       this.sendAgain(call, bySource, true)
     }
     const failed = (error: unknown) => this.failed(call, error)
     try {
-      if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas(call.keys[0]!)))
-        transport.sendAcknowledged(call, bySource).then(({ value, acknowledged, waitError }) => {
+      if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas?.(call.keys[0]!)))
+        transport.sendAcknowledged!(call, bySource).then(({ value, acknowledged, waitError }) => {
           if (!waitError) return this.answered(call, value, acknowledged)
           call.hasLostCopy = true
           failed(waitError)
@@ -143,29 +144,23 @@ export class ScriptExecutor {
   }
 
   private failed(call: AnyScriptCall, error: unknown): void {
-    const { clock, outages, transport, unavailableAfter } = this.options
+    const { clock, outages, secrets, transport, unavailableAfter } = this.options
     const kind = this.kindOf(error)
+    const isAway = error === NOT_READY.away
     call.isInFlight = false
-    if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport)
+    if (kind === 'connection' && !isAway) call.brokeOff(transport)
     else if (scriptBrokeOff(error)) call.hasLostCopy = true
     if (kind === 'noscript' && this.closed === undefined) return this.sendAgain(call, true)
-    const isTransient = kind === 'connection' || kind === 'transient'
+    if (kind !== 'connection' && kind !== 'transient') return this.end(call, this.explain(kind, error, call))
+    const shown = withoutSecrets(error, secrets)
+    const age = clock.elapsedSince(call.started)
     const isTrouble = isDeclined(error) && error !== NOT_READY.loading
-    if (
-      isTransient &&
-      (isTrouble || clock.elapsedSince(call.started) >= REPORTED_AFTER) &&
-      this.closed === undefined
-    )
-      outages.failed(withoutSecrets(error, this.options.secrets))
-    if (isTransient && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
-      // A server error counts more than the closed connection that follows it: READONLY makes ioredis
-      // reconnect.
-      if (error !== NOT_READY.away || !call.lastError)
-        call.lastError = withoutSecrets(error, this.options.secrets)
-      clock.after(call.backoff, () => this.retries.run(() => this.retry(call)))
-      return
-    }
-    this.end(call, this.explain(kind, error, call))
+    if ((isTrouble || age >= REPORTED_AFTER) && this.closed === undefined) outages.failed(shown)
+    if (call.settled || age >= unavailableAfter) return this.end(call, this.explain(kind, error, call))
+    // A server error counts more than the closed connection that follows it: READONLY makes ioredis
+    // reconnect.
+    if (!isAway || !call.lastError) call.lastError = shown
+    clock.after(call.backoff, () => this.retries.run(() => this.retry(call)))
   }
 
   /** The call threw in this client while it was sent, or its answer could not be read. */

@@ -141,15 +141,11 @@ export function wakeUpSuite(primitive: Primitive) {
       const direct = await openRedis(scene.server.url)
       // Only the subscriber's way leads through the proxy: attempts are faster than the unsubscription.
       const transport: ClientInternals['transport'] = () => ({
-        lastBroken: new BrokenConnection('', 'fenced'),
+        lastBroken: new BrokenConnection(''),
         serverOf: () => '',
         state: 'ready',
         send({ script: { source }, keys, args }, _, answered, failed) {
           direct.eval(source, keys.length, ...keys, ...args).then((value) => answered(value), failed)
-        },
-        mayHaveReplicas: () => false,
-        async sendAcknowledged() {
-          throw new Error('a single server has no replicas')
         },
         probe() {},
       })

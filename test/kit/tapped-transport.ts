@@ -24,7 +24,7 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
       return transport.lastBroken
     },
     serverOf: (key) => transport.serverOf(key),
-    mayHaveReplicas: (key) => transport.mayHaveReplicas(key),
+    mayHaveReplicas: (key) => transport.mayHaveReplicas?.(key) === true,
     get state() {
       return transport.state
     },
@@ -50,7 +50,7 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
       const { script, keys, args } = call
       let acknowledged = true
       const pass = async () => {
-        const reply = await transport.sendAcknowledged(call, bySource)
+        const reply = await transport.sendAcknowledged!(call, bySource)
         acknowledged = reply.acknowledged
         return reply.value
       }

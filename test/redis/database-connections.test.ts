@@ -52,32 +52,38 @@ describe('A connection whose SELECT fails', () => {
     expect(await inDatabase.exists(hold.lockName)).to.equal(0)
   })
 
-  it('A refusal of the connection for replica-acknowledged acquisitions is forgotten with it', async () => {
-    const place = await behindSentinel()
-    const admin = await openRedis(`redis://${place.server.host}:${place.server.port}`)
-    const app = await createRedisson({ redis: place.app })
-    const reported = errorMessagesOf(app)
-    await app.getLock(uniqueName()).withLock(() => {})
-    const kill = async (command: string) => {
-      const clients = String(await admin.client('LIST')).split('\n')
-      const line = clients.find((each) => each.includes(` cmd=${command}`) && each.includes(' user=app '))
-      await admin.client('KILL', 'ID', Number(/id=(\d+)/.exec(line!)![1]))
-    }
-    await admin.call('ACL', 'SETUSER', 'app', '-select')
-    await kill('wait')
-    await waitUntil('the refusal is reported', () =>
-      reported.some((message) => /NOPERM.*select/.test(message)),
-    )
-    await admin.call('ACL', 'SETUSER', 'app', '+select')
-    const locks = () => app.getLock(uniqueName()).tryLock(2_000)
-    await waitUntil('it locks again', () => locks().catch(() => false))
-    // The connection for commands is away for a moment, and no server has refused it.
-    await kill('eval')
-    for (let tries = 0; tries < 30; tries++) {
-      expect(await locks()).to.equal(true)
-      await sleep(2)
-    }
-  })
+  for (const [what, lastCommand] of [
+    ['connection for replica-acknowledged acquisitions', 'wait'],
+    ['subscriber', 'subscribe'],
+  ] as const)
+    it(`A refusal of the ${what} is forgotten with it`, async () => {
+      const place = await behindSentinel()
+      const admin = await openRedis(`redis://${place.server.host}:${place.server.port}`)
+      const app = await createRedisson({ redis: place.app })
+      const reported = errorMessagesOf(app)
+      await app.getLock(uniqueName()).withLock(() => {})
+      const connection = async (command: string) => {
+        const clients = String(await admin.client('LIST')).split('\n')
+        return clients.find((each) => each.includes(` cmd=${command}`) && each.includes(' user=app '))
+      }
+      const kill = async (command: string) =>
+        await admin.client('KILL', 'ID', Number(/id=(\d+)/.exec((await connection(command))!)![1]))
+      await admin.call('ACL', 'SETUSER', 'app', '-select')
+      await kill(lastCommand)
+      await waitUntil('the refusal is reported', () =>
+        reported.some((message) => /NOPERM.*select/.test(message)),
+      )
+      await admin.call('ACL', 'SETUSER', 'app', '+select')
+      const locks = () => app.getLock(uniqueName()).tryLock(2_000)
+      await waitUntil('it locks again', () => locks().catch(() => false))
+      await waitUntil('it is back', async () => (await connection(lastCommand)) !== undefined)
+      // The connection for commands is away for a moment, and no server has refused it.
+      await kill('eval')
+      for (let tries = 0; tries < 30; tries++) {
+        expect(await locks()).to.equal(true)
+        await sleep(2)
+      }
+    })
 
   it('An ioredis that does not let its handshake be checked is refused', async () => {
     const server = await startStandalone()

@@ -24,7 +24,6 @@ export function openConnections(server: InMemoryServer, client: ConnectedClient)
   channels = new Channels(link, client.channels)
   return {
     isCluster: false,
-    hasReplicas: false,
     publishCommand: 'publish',
     identity: { address: 'in memory', id: server.runId, db: 0 },
     transport: new InMemoryTransport(link),
@@ -60,15 +59,6 @@ class InMemoryTransport implements ScriptTransport {
     const execute = () =>
       bySource ? engine.evaluate(source, names, words) : engine.evaluateBySha(sha, names, words)
     this.link.send(() => toReply(execute()), answered, failed, true)
-  }
-
-  mayHaveReplicas(): boolean {
-    return false
-  }
-
-  async sendAcknowledged(call: SentScript, bySource: boolean) {
-    const value = await new Promise((resolve, reject) => this.send(call, bySource, resolve, reject))
-    return { value, acknowledged: true }
   }
 
   /** The connection is given up, as with a server that fell silent. */

@@ -2,8 +2,6 @@ import { Cluster, type Redis } from 'ioredis'
 import type { ResolvedOptions } from '../../api/options'
 import type { Clock } from '../../util/clock'
 import { connectOrFail, inTime, unavailable } from '../connect/connect'
-import { NO_RESENDING, openChecked } from '../connect/node-connection'
-import { keepOnOneServer } from '../connect/same-server'
 import type { ConnectedClient } from '../reports/connected-client'
 import type { CommandConnection } from '../send/command-connection'
 import type { RedisTarget } from '../target/target'
@@ -50,11 +48,8 @@ export async function openSource(
     redis.nodes('all').forEach(listen)
     return new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
   }
-  const subscriber = openChecked(target, { ...NO_RESENDING, protocol: 2 })
+  const subscriber = commands.openCompanion({ protocol: 2 })
   if (inspected) answerInspectors(subscriber, redis, inspected)
-  // The command connection reports that the server is away, so this one does not.
-  subscriber.on('error', (error: unknown) => commands.companionFailed(error))
-  keepOnOneServer(redis, subscriber, clock)
   const source = new SubscriberConnection(subscriber, false, clock, channels)
   await connectOrFail(subscriber, target, clock)
   return source

@@ -6,8 +6,15 @@ import { reconnectUnless } from '../connect/reconnect'
 import { NOT_SENT } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
 import type { OutageReporter } from '../reports/outage-reporter'
-import type { ReplicaAckReply } from '../send/command-connection'
 import { LOST_REPLICA, ReplicaCount } from './replica-count'
+
+/** The answer to a command, and whether a replica has its writes, or none needs to have them. */
+export interface ReplicaAckReply {
+  readonly value: unknown
+  readonly acknowledged: boolean
+  /** WAIT failed, such as in a failover. The command has been applied all the same. */
+  readonly waitError?: Error | undefined
+}
 
 /** One command, and the callbacks for its answer. */
 interface Order {
@@ -88,7 +95,7 @@ export class ReplicaAckBatcher {
     asking = false,
   ): Promise<ReplicaAckReply> {
     return new Promise((resolve, reject) => {
-      if (this.closed) return reject(isClosed())
+      if (this.closed) return reject(NOT_SENT)
       this.queue.push({ queued, command, asking, resolve, reject })
       if (this.sent === undefined) void this.sendBatches()
     })
@@ -144,7 +151,8 @@ export class ReplicaAckBatcher {
   close(): void {
     this.closed = true
     this.redis.disconnect()
-    for (const order of [...this.underWay, ...this.queue]) order.reject(isClosed())
+    const error = new Error('Connection is closed')
+    for (const order of [...this.underWay, ...this.queue]) order.reject(error)
     this.queue = []
   }
 
@@ -216,4 +224,3 @@ export class ReplicaAckBatcher {
 
 /** The answer of a primary that has fewer replicas than its `min-replicas-to-write`. */
 const CUT_OFF = /\bNOREPLICAS\b/
-const isClosed = () => new Error('Connection is closed')

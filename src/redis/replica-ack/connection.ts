@@ -1,14 +1,14 @@
-import { Cluster, type Redis } from 'ioredis'
+import { Cluster } from 'ioredis'
+import { getOrCreate } from '../../util/get-or-create'
 import { reachedAt, servingNodes } from '../connect/cluster-nodes'
 import { handshakes } from '../connect/ioredis-internals'
-import { NO_RESENDING, openChecked, openNode } from '../connect/node-connection'
-import { keepOnOneServer } from '../connect/same-server'
+import { openNode } from '../connect/node-connection'
 import { classify, isClusterDown } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
 import { OutageReporter } from '../reports/outage-reporter'
-import { CommandConnection, type ReplicaAckReply, type SentScript } from '../send/command-connection'
+import { CommandConnection, type SentScript } from '../send/command-connection'
 import type { RedisTarget } from '../target/target'
-import { ReplicaAckBatcher, type ReplicaAckOptions } from './batcher'
+import { ReplicaAckBatcher, type ReplicaAckOptions, type ReplicaAckReply } from './batcher'
 
 /** What a client learns of the replicas of its servers. */
 export type Replication = Pick<ReplicaAckConnection, 'primaryOf' | 'mayLack' | 'askReplicas'>
@@ -32,7 +32,8 @@ export class ReplicaAckConnection extends CommandConnection {
     if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
   }
 
-  override async sendAcknowledged(call: SentScript, bySource: boolean): Promise<ReplicaAckReply> {
+  /** Sends a script, and waits until a replica has the writes, if there are replicas. */
+  async sendAcknowledged(call: SentScript, bySource: boolean): Promise<ReplicaAckReply> {
     const { script, keys, args } = call
     const how = bySource ? ['eval', script.source] : ['evalsha', script.sha]
     const command = [...how, keys.length, ...keys, ...args]
@@ -56,10 +57,10 @@ export class ReplicaAckConnection extends CommandConnection {
   }
 
   /**
-   * False if the server of this key has had no replica as long as the client has known it, and was asked a
-   * moment ago.
+   * False if `sendAcknowledged` need not be used: the server of this key has had no replica as long as the
+   * client has known it, and was asked a moment ago.
    */
-  override mayHaveReplicas(key: string): boolean {
+  mayHaveReplicas(key: string): boolean {
     // Only commands of the fast path tell that another node answered, which may have replicas.
     return !this.usesFastPath || (this.senders.get(this.serverOf(key))?.mayHaveReplicas ?? true)
   }
@@ -102,27 +103,17 @@ export class ReplicaAckConnection extends CommandConnection {
 
   /** `server`: as `serverOf` says. */
   private sender(server: string): ReplicaAckBatcher {
-    let sender = this.senders.get(server)
-    if (!sender) {
-      const redis = server === '' ? this.openPrimary() : openNode(this.target, server)
+    return getOrCreate(this.senders, server, () => {
+      const isNode = server !== ''
+      const redis = isNode ? openNode(this.target, server) : this.openCompanion()
       // Another node may answer for it from now on. Reports once for each break, and not for each try to
       // reconnect.
-      if (server !== '') redis.on('ready', () => redis.once('close', () => this.client.newServer()))
+      if (isNode) redis.on('ready', () => redis.once('close', () => this.client.newServer()))
+      else redis.connect().catch(() => {})
       this.fences.watch(server, redis)
-      const idOfServer = server === '' ? () => handshakes.get(redis)?.runId ?? '' : () => server
-      sender = new ReplicaAckBatcher(redis, idOfServer, this.client, this.options, this.refusals)
-      this.senders.set(server, sender)
-    }
-    return sender
-  }
-
-  private openPrimary(): Redis {
-    const redis = openChecked(this.target, NO_RESENDING)
-    redis.on('error', (error: unknown) => this.companionFailed(error))
-    redis.on('ready', () => this.admitted())
-    keepOnOneServer(this.redis as Redis, redis, this.client.clock)
-    redis.connect().catch(() => {})
-    return redis
+      const idOfServer = isNode ? () => server : () => handshakes.get(redis)?.runId ?? ''
+      return new ReplicaAckBatcher(redis, idOfServer, this.client, this.options, this.refusals)
+    })
   }
 
   private closeUnused(cluster: Cluster) {

@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { RedissonError } from '../../api/errors'
 import type { Moment } from '../../util/clock'
 import { completeNatMap, primaryOf } from '../connect/cluster-nodes'
@@ -7,8 +7,9 @@ import { connectOrFail, firstToAnswer, inTime, tlsHint, unavailable } from '../c
 import { connectionOptions } from '../connect/connection-options'
 import { pingOrDisconnect } from '../connect/health-check'
 import { handshakes, openSocketsOutsideRequests, prepareNode } from '../connect/ioredis-internals'
-import { openChecked } from '../connect/node-connection'
+import { NO_RESENDING, openChecked } from '../connect/node-connection'
 import { reconnectUnless } from '../connect/reconnect'
+import { keepOnOneServer } from '../connect/same-server'
 import { untilPrimary } from '../connect/until-primary'
 import { classify, isClusterDown, isLogin, SelectRefusedError, withoutSecrets } from '../reply/errors'
 import type { ConnectedClient } from '../reports/connected-client'
@@ -23,14 +24,6 @@ export interface SentScript {
   readonly script: { readonly name: string; readonly source: string; readonly sha: string }
   readonly keys: readonly string[]
   readonly args: readonly (string | number)[]
-}
-
-/** The answer to a script, and whether a replica has the writes, or none needs to have them. */
-export interface ReplicaAckReply {
-  readonly value: unknown
-  readonly acknowledged: boolean
-  /** WAIT failed, such as in a failover. The script has been applied all the same. */
-  readonly waitError?: Error | undefined
 }
 
 /**
@@ -81,7 +74,7 @@ export class CommandConnection {
     const redis = openChecked(this.target)
     redis.on('error', (error: unknown) => this.failed(error))
     redis.on('ready', () => {
-      this.admitted()
+      this.refusal = undefined
       client.outages.connected()
       client.newServer()
     })
@@ -110,7 +103,9 @@ export class CommandConnection {
     })
     openSocketsOutsideRequests(cluster)
     cluster.on('error', (error: unknown) => this.failed(error))
-    cluster.on('ready', () => this.admitted())
+    cluster.on('ready', () => {
+      this.refusal = undefined
+    })
     cluster.on('node error', (error: unknown) => {
       if (classify(error) !== 'connection') this.met(error)
     })
@@ -120,9 +115,18 @@ export class CommandConnection {
     return cluster
   }
 
-  /** Reports that the server refused the database to another connection of the client. */
-  companionFailed(error: unknown): void {
-    if (error instanceof SelectRefusedError) this.failed(error)
+  /** Makes another connection to the same single server. It is not connected yet. */
+  openCompanion(override?: RedisOptions): Redis {
+    const companion = openChecked(this.target, { ...NO_RESENDING, ...override })
+    companion.on('error', (error: unknown) => {
+      // That the server is away is reported by the connection for commands.
+      if (error instanceof SelectRefusedError) this.failed(error)
+    })
+    companion.on('ready', () => {
+      this.refusal = undefined
+    })
+    keepOnOneServer(this.redis as Redis, companion, this.client.clock)
+    return companion
   }
 
   private failed(error: unknown) {
@@ -154,11 +158,6 @@ export class CommandConnection {
     if (this.mapRead && clock.elapsedSince(this.mapRead) < READ_EVERY) return
     this.mapRead = clock.now()
     if (redis instanceof Cluster) redis.refreshSlotsCache()
-  }
-
-  /** The server accepted a connection of the client. */
-  admitted(): void {
-    this.refusal = undefined
   }
 
   /** Whether a script can be sent now. `loading`: the server is connected but not ready yet. */
@@ -230,17 +229,6 @@ export class CommandConnection {
     const text = bySource ? script.source : script.sha
     if (this.usesFastPath) redis.sendCommand(new RawCommand(how, text, keys, args, answered, failed))
     else redis[how](text, keys.length, ...keys, ...args).then((value) => answered(value), failed)
-  }
-
-  /** Whether the server of this key may have replicas, for which `sendAcknowledged` waits. */
-  mayHaveReplicas(_key: string): boolean {
-    return false
-  }
-
-  /** The same, and waits until a replica has the writes, if there are replicas. */
-  async sendAcknowledged(call: SentScript, bySource: boolean): Promise<ReplicaAckReply> {
-    const value = await new Promise((resolve, reject) => this.send(call, bySource, resolve, reject))
-    return { value, acknowledged: true }
   }
 
   /** Resolves when the server has answered a PING; in a cluster, each primary. */

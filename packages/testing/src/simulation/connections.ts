@@ -89,7 +89,6 @@ async function connect(
   reconnectUnless(() => isClosed, asRedis(commands), clock)
   return {
     isCluster: false,
-    hasReplicas: acknowledged !== undefined,
     publishCommand: 'publish',
     identity: {
       address: commands.server.name,
@@ -153,15 +152,10 @@ class SimulatedTransport implements ScriptTransport {
   }
 
   async sendAcknowledged(call: SentScript, bySource: boolean) {
-    const { acknowledged, batcher } = this
-    if (!acknowledged || !batcher) {
-      const value = await new Promise((resolve, reject) => this.send(call, bySource, resolve, reject))
-      return { value, acknowledged: true }
-    }
     const { script, keys, args } = call
     const text = bySource ? script.source : script.sha
-    acknowledged.scriptNames.set(text, script.name)
-    return await batcher.send([bySource ? 'eval' : 'evalsha', text, keys.length, ...keys, ...args])
+    this.acknowledged!.scriptNames.set(text, script.name)
+    return await this.batcher!.send([bySource ? 'eval' : 'evalsha', text, keys.length, ...keys, ...args])
   }
 
   probe(): void {

@@ -28,8 +28,8 @@ export function rewriting(name: string, rewrite: (source: string) => string) {
           : transport.send(call, bySource, answered, failed),
       sendAcknowledged: (call, bySource) =>
         call.script.name === name
-          ? transport.sendAcknowledged({ ...call, script: broken(call.script) }, true)
-          : transport.sendAcknowledged(call, bySource),
+          ? transport.sendAcknowledged!({ ...call, script: broken(call.script) }, true)
+          : transport.sendAcknowledged!(call, bySource),
     })
   }
 }
@@ -44,7 +44,7 @@ export function around(
       return transport.lastBroken
     },
     serverOf: (key) => transport.serverOf(key),
-    mayHaveReplicas: (key) => transport.mayHaveReplicas(key),
+    mayHaveReplicas: (key) => transport.mayHaveReplicas?.(key) === true,
     get state() {
       return transport.state
     },
@@ -52,7 +52,7 @@ export function around(
       return transport.refusal
     },
     send: changed.send ?? ((...call) => transport.send(...call)),
-    sendAcknowledged: changed.sendAcknowledged ?? ((...call) => transport.sendAcknowledged(...call)),
+    sendAcknowledged: changed.sendAcknowledged ?? ((...call) => transport.sendAcknowledged!(...call)),
     probe: () => transport.probe(),
   }
 }

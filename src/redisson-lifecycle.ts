@@ -149,14 +149,10 @@ export abstract class RedissonLifecycle {
    * end, as with Java. A second call does nothing more.
    * @throws TypeError or RangeError for a `timeout` that is not a number of 0 or more.
    */
-  shutdown(options: ShutdownOptions = {}): Promise<void> {
-    try {
-      const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
-      this.ending ??= clientOf(this).shutdown(timeout)
-      return this.ending
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  async shutdown(options: ShutdownOptions = {}): Promise<void> {
+    const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
+    this.ending ??= clientOf(this).shutdown(timeout)
+    await this.ending
   }
 
   /** @internal A log must not show the credentials inside. */

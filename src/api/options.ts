@@ -161,7 +161,7 @@ export function resolveOptions(options: RedissonOptions) {
   const { shardedSubscriptionMode = 'AUTO', credentials, nameMapper } = options
   if (credentials !== undefined && typeof credentials !== 'function')
     throw new TypeError('credentials must be a function that returns { username, password }')
-  const { label, inspectable = true } = options
+  const { label, inspectable = true, waitTime = Number.POSITIVE_INFINITY } = options
   for (const [name, value] of Object.entries({ checkLockSyncedSlaves, skipLockSyncedSlaves, inspectable }))
     if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean`)
   if (label !== undefined && (typeof label !== 'string' || label.length > LONGEST_LABEL))
@@ -181,7 +181,7 @@ export function resolveOptions(options: RedissonOptions) {
     redis: options.redis,
     credentials,
     lockWatchdogTimeout,
-    waitTime: unlimited(options.waitTime) ? undefined : whole('waitTime', options.waitTime, 0),
+    waitTime: waitTime === Number.POSITIVE_INFINITY ? undefined : whole('waitTime', waitTime, 0),
     maxHoldTime: leaseTime(options.maxHoldTime, undefined, 'maxHoldTime'),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
@@ -194,8 +194,6 @@ export function resolveOptions(options: RedissonOptions) {
     mapName: (name: string) => (nameMapper ? mapped(nameMapper, name) : name),
   }
 }
-
-const unlimited = (waitTime: unknown) => waitTime === undefined || waitTime === Number.POSITIVE_INFINITY
 
 /**
  * The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that

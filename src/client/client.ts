@@ -24,7 +24,6 @@ import { ConnectionReports } from './connection-reports'
 import type { Connections, Server } from './connections'
 import { ClientEvents } from './event-emitter'
 import { Inspection } from './inspection'
-import { graceOf } from './late-answer'
 import { PermitsOut } from './permits-out'
 import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
 import { serverOf } from './redis-server'
@@ -33,6 +32,8 @@ import { UnpublishedReleases } from './unpublished-releases'
 /** A renewal may wait for three WAITs: the one in flight, the one of its NOSCRIPT answer, and its own. */
 const WAITS_A_RENEWAL = 3
 const SILENT_AFTER = 3_000
+/** One slow round trip, in ms. */
+const ROUND_TRIP = 1_000
 /**
  * How long a shutdown waits for what is in flight, in ms, however short its timeout is. A permit without a
  * lease that is granted meanwhile would stay acquired for ever.
@@ -96,7 +97,7 @@ export class Client {
     internals: ClientInternals & Pick<Server, 'clock' | 'secrets'>,
   ) {
     const { clock } = internals
-    const { hasReplicas, isCluster, publishCommand, transport } = connections
+    const { isCluster, publishCommand, replication, transport } = connections
     const { events, outages } = reports
     const { origin } = events
     const label = `${clientId}, server ${origin.address}`
@@ -104,7 +105,7 @@ export class Client {
     this.clock = clock
     this.publishCommand = publishCommand
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
-    this.grace = graceOf(hasReplicas, options.slavesSyncTimeout)
+    this.grace = ROUND_TRIP + (replication ? options.slavesSyncTimeout : 0)
     this.scripts = new ScriptExecutor({
       clientId: label,
       transport: internals.transport?.(transport) ?? transport,
@@ -133,7 +134,6 @@ export class Client {
     })
     this.inspection = new Inspection(clientId, clock, this.leases, this.queues, options.label)
     this.orphans = new OrphanReleaser(clock)
-    const { replication } = connections
     this.recentReleases = replication && new RecentReleases(clock, this.orphans, replication)
   }
 
@@ -256,7 +256,7 @@ export class Client {
   private get renewalsAcknowledged(): boolean {
     const { lockWatchdogTimeout, slavesSyncTimeout, checkLockSyncedSlaves } = this.options
     return (
-      this.connections.hasReplicas &&
+      this.connections.replication !== undefined &&
       checkLockSyncedSlaves &&
       lockWatchdogTimeout / 3 > WAITS_A_RENEWAL * slavesSyncTimeout
     )

@@ -21,14 +21,12 @@ export interface Server {
 /** All connections of one client. */
 export interface Connections {
   readonly isCluster: boolean
-  /** The server may have replicas. */
-  readonly hasReplicas: boolean
   readonly publishCommand: PublishCommand
   /** Which server it is. */
   readonly identity: Readonly<CommandConnection['identity']>
   readonly transport: ScriptTransport
   readonly source: ChannelSource
-  /** Absent where the server has no replicas. */
+  /** Absent where no answer waits for replicas. */
   readonly replication?: Replication
   /** Whether credentials that the server refuses are replaced soon. */
   readonly logsInAgain?: boolean

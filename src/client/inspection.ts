@@ -5,6 +5,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
 import { INSPECT_CHANNEL } from '../redis/listen/inspection-channel'
 import type { Clock, Moment } from '../util/clock'
+import { getOrCreate } from '../util/get-or-create'
 import type { WaitQueues } from '../waiting/wait-queues'
 
 /** A longer request is none of ours, in characters. */
@@ -90,9 +91,7 @@ export class Inspection {
     const owners = new Map<object, string[]>()
     for (const { thread, leased, owner } of this.leases.live.all()) {
       if (!thread) continue
-      const held = owners.get(thread) ?? []
-      held.push(`${owner} ${leased.key}`)
-      owners.set(thread, held)
+      getOrCreate(owners, thread, () => []).push(`${owner} ${leased.key}`)
     }
     return owners
   }

@@ -36,7 +36,6 @@ export function serverOf(options: ResolvedOptions, clientId: string): Server {
         commands.stopResending()
         return {
           isCluster: target.kind === 'cluster',
-          hasReplicas,
           publishCommand,
           identity: commands.identity,
           transport: commands,

@@ -3,6 +3,7 @@ import type { PublishCommand } from '../redis/listen/pubsub'
 import { channelGrant, channelPattern } from '../redis/reply/channel-rights'
 import { OutageReporter } from '../redis/reports/outage-reporter'
 import type { Clock } from '../util/clock'
+import { getOrCreate } from '../util/get-or-create'
 import { quote } from '../util/quote'
 import type { WaitTarget } from '../waiting/admission'
 
@@ -33,14 +34,12 @@ export class UnpublishedReleases {
       `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} after the release of ` +
       `${subject}: waiting clients are not notified. Each sleeps until the lease that it read has ended, ` +
       `or until its next try. ${channelGrant(this.publish, channel)}.`
-    let outages = this.outages.get(pattern)
-    if (!outages) {
-      outages = new OutageReporter(this.clock, { error: this.report })
-      this.outages.set(pattern, outages)
+    const outages = getOrCreate(this.outages, pattern, () => {
       // An application without a listener for `error` must learn of it, too. create() cannot know the names
       // of all objects.
       process.emitWarning(message, { code: 'RLOCK_PUBLISH_REFUSED' })
-    }
+      return new OutageReporter(this.clock, { error: this.report })
+    })
     outages.failed(new RedisRefusedError(message, undefined))
   }
 }

@@ -8,7 +8,7 @@ const WALL_CLOCK_TOLERANCE = 5
  * suspended, and the wall clock may be set back.
  */
 export class FurtherClock {
-  /** How far the wall clock is ahead of the monotonic one, in ms. */
+  /** How far the wall clock was ahead of the monotonic one, in ms, when it was last set forward or back. */
   private wallAhead = Number.POSITIVE_INFINITY
   /** By how much in all the wall clock was set forward, in ms. */
   private setForward = 0
@@ -16,8 +16,10 @@ export class FurtherClock {
   timeAt({ monotonic, wall }: Moment): number {
     const ahead = wall - monotonic
     const jump = ahead - this.wallAhead
-    if (jump > WALL_CLOCK_TOLERANCE) this.setForward += jump
-    if (jump > WALL_CLOCK_TOLERANCE || jump < 0) this.wallAhead = ahead
+    const isForward = jump > WALL_CLOCK_TOLERANCE
+    if (isForward) this.setForward += jump
+    // What is below the tolerance adds up until it is above. The first moment is below everything.
+    if (isForward || jump < 0) this.wallAhead = ahead
     return monotonic + this.setForward
   }
 }

@@ -1,5 +1,6 @@
 import type { Replication } from '../redis/replica-ack/connection'
 import type { Clock, Moment, Timer } from '../util/clock'
+import { getOrCreate } from '../util/get-or-create'
 import { margin } from './lease-book'
 import type { Orphan, OrphanReleaser } from './orphan-releaser'
 
@@ -38,13 +39,6 @@ export class RecentReleases {
     private readonly replication: Replication,
   ) {}
 
-  /** @internal How many releases are kept. */
-  get size(): number {
-    let size = 0
-    for (const { length } of this.servers.values()) size += length
-    return size
-  }
-
   /**
    * The server to which a release of this key goes now, for `answered`; undefined: it has no replica, so
    * nothing is kept.
@@ -57,11 +51,7 @@ export class RecentReleases {
   /** The server has answered a release. `server`: of `serverOf`, before the release was sent. */
   answered(server: string, key: string, orphan: Orphan): void {
     if (this.closed) return
-    let releases = this.servers.get(server)
-    if (!releases) {
-      releases = []
-      this.servers.set(server, releases)
-    }
+    const releases = getOrCreate(this.servers, server, () => [])
     releases.push({ key, orphan, answered: this.clock.now() })
     if (releases.length > MOST) releases.shift()
     this.timer ??= this.clock.after(LOOK_EVERY, this.look)
@@ -69,15 +59,8 @@ export class RecentReleases {
 
   /** The replicas of this server have all that it had answered by then. */
   replicated(server: string, by: Moment): void {
-    const releases = this.servers.get(server)
-    const last = releases?.at(-1)
-    if (!releases || !last) return
-    // A busy client comes here for each batch, and mostly all are there.
-    if (last.answered.monotonic < by.monotonic) releases.length = 0
-    else {
-      const first = releases.findIndex(({ answered }) => answered.monotonic >= by.monotonic)
-      releases.splice(0, first)
-    }
+    const later = this.servers.get(server)?.filter(({ answered }) => answered.monotonic >= by.monotonic)
+    if (later) this.servers.set(server, later)
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import calculateSlot from 'cluster-key-slot'
+import { getOrCreate } from '../util/get-or-create'
 import type { Lease, Renewal } from './lease'
 
 /** Leases that one call renews for the same time, in ms. */
@@ -34,8 +35,7 @@ export class RenewalBatches {
   /** `lasts`: the time for which to renew it, in ms. `isAlone`: in a call of its own. */
   add(lease: Lease, lasts: number, isAlone: boolean): void {
     const { renewal, key } = lease.leased
-    const groups = this.newest.get(renewal) ?? new Map<number, RenewalBatch>()
-    this.newest.set(renewal, groups)
+    const groups = getOrCreate(this.newest, renewal, () => new Map<number, RenewalBatch>())
     const group = (this.isSlotted ? calculateSlot(key) : 0) + CLUSTER_SLOTS * lasts
     let batch = isAlone ? undefined : groups.get(group)
     if (!batch || batch.leases.length === this.lockWatchdogBatchSize) {

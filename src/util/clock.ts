@@ -29,36 +29,19 @@ export interface Clock {
   after(delay: number, callback: () => void): Timer
 }
 
-class LongTimer implements Timer {
-  private handle: NodeJS.Timeout | undefined
-
-  constructor(
-    private remaining: number,
-    private readonly callback: () => void,
-  ) {
-    this.arm()
-  }
-
-  private readonly fire = () => {
-    if (this.remaining > 0) this.arm()
-    else this.callback()
-  }
-
-  private arm() {
-    const delay = Math.min(this.remaining, LONGEST_TIMEOUT)
-    this.remaining -= delay
-    this.handle = outsideRequests(setTimeout, this.fire, delay)
-    // Timers of a browser or of a test return a number, which has no `unref`.
-    this.handle.unref?.()
-  }
-
-  cancel() {
-    clearTimeout(this.handle)
-  }
-}
-
 export const systemClock: Clock = {
   now: () => ({ monotonic: performanceNow(), wall: dateNow() }),
   elapsedSince: (moment) => Math.max(performanceNow() - moment.monotonic, dateNow() - moment.wall),
-  after: (delay, callback) => new LongTimer(Math.max(0, Math.ceil(delay)), callback),
+  after(delay, callback) {
+    let handle: NodeJS.Timeout
+    const arm = (remaining: number) => {
+      const rest = remaining - LONGEST_TIMEOUT
+      const fire = rest > 0 ? () => arm(rest) : callback
+      handle = outsideRequests(setTimeout, fire, Math.min(remaining, LONGEST_TIMEOUT))
+      // Timers of a browser or of a test return a number, which has no `unref`.
+      handle.unref?.()
+    }
+    arm(Math.max(0, Math.ceil(delay)))
+    return { cancel: () => clearTimeout(handle) }
+  },
 }

@@ -23,7 +23,7 @@ export async function connectOrFail(
   try {
     await inTime(Promise.race([redis.connect(), ready]), target, clock)
   } catch (error) {
-    const { reason, node = redis instanceof Redis ? primaryNamed(redis) : undefined } = failure
+    const { reason, node = redis instanceof Redis ? primaryNamed.get(redis) : undefined } = failure
     redis.disconnect()
     const { lastNodeError } = error as { lastNodeError?: unknown }
     throw unavailable(reason ?? lastNodeError ?? error, target, node)

@@ -27,13 +27,10 @@ const SENTINEL_HAS_HEARD = 5_000
 /** The channel on which a sentinel tells that it has found another one. */
 const FOUND_SENTINEL = '+sentinel'
 
-const primaries = new WeakMap<Redis, Primary | null>()
+/** The address of the primary that a sentinel told to each connection last. */
+export const primaryNamed = new WeakMap<Redis, string | undefined>()
 
-/** The address of the primary that a sentinel told to this connection last. */
-export function primaryNamed(redis: Redis): string | undefined {
-  const primary = primaries.get(redis)
-  return primary ? `${primary.host}:${primary.port}` : undefined
-}
+const addressOf = ({ host, port }: Primary) => `${host}:${port}`
 
 /**
  * Keeps a connection subscribed at the sentinels after these have restarted, or were replaced by others.
@@ -57,17 +54,16 @@ export function stayWithSentinels(redis: Redis, clock: Clock): void {
       hasNew ||= isNew
       return isNew
     }
-  let connectedTo: Primary | null
   connector.resolve = async (endpoint) => {
-    connectedTo = await resolve(endpoint)
-    primaries.set(redis, connectedTo)
-    return connectedTo
+    const primary = await resolve(endpoint)
+    primaryNamed.set(redis, primary ? addressOf(primary) : undefined)
+    return primary
   }
   const ask = async (endpoint: unknown) => {
     const { stream } = redis
     const primary = await resolve(endpoint).catch(ignore)
     if (!primary || redis.stream !== stream || redis.status !== 'ready') return
-    if (primary.host !== connectedTo?.host || primary.port !== connectedTo.port) redis.disconnect(true)
+    if (addressOf(primary) !== primaryNamed.get(redis)) redis.disconnect(true)
     else if (hasNew) connector.initFailoverDetector?.().catch(ignore)
   }
   connector.connectToSentinel = (endpoint, options) => {

@@ -28,7 +28,6 @@ const MOVED_TOGETHER = 20
 export class SubscriberConnection {
   private readonly channels = new Map<string, ChannelState>()
   private readonly dirty = new Set<string>()
-  private flushing = false
   private closed = false
   /** The number of the connection, so that answers of an earlier connection are ignored. */
   private epoch = 0
@@ -44,7 +43,7 @@ export class SubscriberConnection {
     // A node that had the channel before may still deliver what is old by now. Its waiters were woken when
     // the channel moved.
     redis.on(sharded ? 'smessage' : 'message', (channel: string, text: string) => {
-      if (!this.closed && this.channels.get(channel)?.wanted) events.message(channel, text)
+      if (this.channels.get(channel)?.wanted) events.message(channel, text)
     })
     redis.on('ready', () => this.reconcileAll())
     redis.on('close', () => this.forget('idle'))
@@ -113,19 +112,14 @@ export class SubscriberConnection {
   }
 
   private reconcile(channel: string) {
-    this.dirty.add(channel)
-    if (this.flushing) return
-    this.flushing = true
     // All channels of one tick go out in one command.
-    queueMicrotask(() => {
-      this.flushing = false
-      this.flush()
-    })
+    if (this.dirty.size === 0) queueMicrotask(() => this.flush())
+    this.dirty.add(channel)
   }
 
   private flush() {
     // The next connection looks at all channels. A channel that was forgotten meanwhile must not stay here.
-    if (this.closed || this.redis.status !== 'ready') return this.dirty.clear()
+    if (this.redis.status !== 'ready') return this.dirty.clear()
     const subscribe: string[] = []
     const unsubscribe: string[] = []
     for (const channel of this.dirty) {

@@ -39,8 +39,9 @@ export class ReplicaCount {
   /** When that was found out, and how long it is valid, in ms. */
   private counted: Moment | undefined
   private validFor = KNOWN_FOR
-  /** How many online replicas there were at the last count, and before one left. */
+  /** How many online replicas there were at the last count. */
   private online = 0
+  /** How many there must be for the primary to be believed. While it is in doubt: as many as before that. */
   private expected = 0
   /** When a count found fewer replicas than the one before. */
   private lostReplica: Moment | undefined
@@ -158,12 +159,12 @@ export class ReplicaCount {
       this.hadReplicas = false
       this.lostReplica = this.written = undefined
     }
-    if (online >= this.expected) this.lostReplica = undefined
-    else if (online < this.online) {
+    const isBack = online >= this.expected
+    const isOver = this.lostReplica && clock.elapsedSince(this.lostReplica) >= NOT_BELIEVED_FOR
+    if (!isBack && online < this.online) {
       this.lostReplica = clock.now()
       this.client.replicasCutOff()
-    } else if (this.lostReplica && clock.elapsedSince(this.lostReplica) >= NOT_BELIEVED_FOR)
-      this.lostReplica = undefined
+    } else if (isBack || isOver) this.lostReplica = undefined
     this.online = online
     if (this.lostReplica) this.validFor = KNOWN_IN_DOUBT_FOR
     else this.expected = online

@@ -58,20 +58,21 @@ class WriteBatch {
 
   constructor(private readonly stream: Writable) {}
 
+  /** A command is about to be written: the first one of the tick at once, the others in groups. */
   add(): void {
-    if (this.commands === 0) nextTick(this.end)
-    else if (this.commands % TOGETHER === 1) {
-      if (this.commands > 1) this.stream.uncork()
-      this.stream.cork()
-    }
-    this.commands++
+    const earlier = this.commands++
+    if (earlier === 0) return nextTick(this.end)
+    const beginsGroup = (earlier - 1) % TOGETHER === 0
+    if (!beginsGroup) return
+    const followsGroup = earlier > 1
+    if (followsGroup) this.stream.uncork()
+    this.stream.cork()
   }
 
   private readonly end = () => {
-    const { commands } = this
+    const hasGroup = this.commands > 1
     this.commands = 0
-    // The first command was not corked.
-    if (commands > 1) this.stream.uncork()
+    if (hasGroup) this.stream.uncork()
   }
 }
 

@@ -21,7 +21,9 @@ export function parseRedisUrl(given: string, where: string): RedisOptions {
   // A password with a plain '/', '?' or '#' ends there, and its rest looks like a part of the address.
   if (`${url.pathname}${url.search}${url.hash}`.includes('@') || url.hash !== '')
     throw new TypeError(`${where} is not a valid URL: percent-encode the special characters of its password`)
-  const login = credentials(url.username, url.password, where)
+  const { username, password } = url
+  const hasLogin = username !== '' || password !== ''
+  const login = hasLogin && { username: decoded(username, where), password: decoded(password, where) }
   if (isSocket) return withQuery({ path: decoded(url.pathname, where), ...login }, url.searchParams, where)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (host === '') throw new TypeError(`${where} is a URL without a host; ${EXPECTED}`)
@@ -45,11 +47,6 @@ function parseUrl(given: string, where: string): URL {
       `${where} must be a URL that begins with redis://, rediss://, valkey://, valkeys:// or redis+unix:///`,
     )
   return url
-}
-
-function credentials(username: string, password: string, where: string): RedisOptions {
-  if (username === '' && password === '') return {}
-  return { username: decoded(username, where), password: decoded(password, where) }
 }
 
 function decoded(part: string, where: string): string {

@@ -35,8 +35,7 @@ const DEFAULT_CONNECT_TIMEOUT = 10_000
  * caller means.
  */
 export function resolveTarget(source: RedisSource): RedisTarget {
-  if (typeof source === 'string') return single(parseRedisUrl(source, 'redis'))
-  if (isUrl(source)) return single(parseRedisUrl(source.href, 'redis'))
+  if (isUrl(source)) return single(parseRedisUrl(String(source), 'redis'))
   if (typeof source === 'object' && source !== null) {
     if (isCluster(source)) return cluster(nodesOf(source), source.options)
     if (isRedis(source)) return single({ ...source.options, db: selectedDatabase(source) })
@@ -58,11 +57,11 @@ export function resolveTarget(source: RedisSource): RedisTarget {
 
 /** `{ url, tls }`: what a URL cannot say stands beside it. */
 function urlWithOptions({ url, ...options }: Record<string, unknown>): RedisTarget {
-  if (typeof url !== 'string' && !isUrl(url))
+  if (!isUrl(url))
     throw new TypeError(
       `redis.url must be a URL, got ${describe(url)}${url ? '' : ': is an environment variable missing?'}`,
     )
-  const { tls, ...read } = parseRedisUrl(isUrl(url) ? url.href : url, 'redis.url')
+  const { tls, ...read } = parseRedisUrl(String(url), 'redis.url')
   const beside = Object.entries(options).filter(([, value]) => value !== undefined && value !== null)
   const names = beside.map(([name]) => name)
   const isSaid = (name: string) => ![undefined, ''].includes(read[name as 'host'])
@@ -81,9 +80,9 @@ function ofNodeRedis(client: object): RedisTarget {
   return loggingIn(target, credentials)
 }
 
-/** Recognises a URL of another realm, too, as in tests with jsdom. */
-function isUrl(source: unknown): source is URL {
-  return Object.prototype.toString.call(source) === '[object URL]'
+/** A text or a URL. Recognises a URL of another realm, too, as in tests with jsdom. */
+function isUrl(source: unknown): source is string | URL {
+  return typeof source === 'string' || Object.prototype.toString.call(source) === '[object URL]'
 }
 
 /** `isWritten`: by the caller. Otherwise they are those of an instance, with its defaults. */
@@ -170,11 +169,11 @@ function parseNode(node: unknown, where: string, isWritten: boolean): RedisOptio
 
 function nodeOptions(node: unknown, where: string): RedisOptions {
   if (typeof node === 'number') return { port: node }
-  if (isUrl(node)) return parseRedisUrl(node.href, where)
-  if (typeof node === 'string') {
-    if (/^\d+$/.test(node)) return { port: Number(node) }
-    const isAddress = /^(\[[^\]]+\]|[^\s/@?#:]+)(:\d+)?$/.test(node)
-    return parseRedisUrl(isAddress ? `redis://${node}` : node, where)
+  if (isUrl(node)) {
+    const text = String(node)
+    if (/^\d+$/.test(text)) return { port: Number(text) }
+    const isAddress = /^(\[[^\]]+\]|[^\s/@?#:]+)(:\d+)?$/.test(text)
+    return parseRedisUrl(isAddress ? `redis://${text}` : text, where)
   }
   if (isPlainObject(node)) return node
   throw new TypeError(`${where} must be a URL, a port or an object with host and port, got ${describe(node)}`)

@@ -1,9 +1,9 @@
 -- Frees a lock of any holder, if it is still the holder that the client saw.
 --
 -- KEYS[1]  the lock
--- ARGV[1]  the owner field the client saw
--- ARGV[2]  the channel
--- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[1]  the channel
+-- ARGV[2]  PUBLISH or SPUBLISH
+-- ARGV[3]  the owner field the client saw
 --
 -- Answers  0   that holder is gone: nothing was changed
 --          2   freed, and no client listened
@@ -13,10 +13,10 @@
 --
 -- Applied twice or late: a newer holder has another field and stays.
 
-if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then
   return 0
 end
 
 redis.call('del', KEYS[1])
 --- @include "notify-freed"
-return notifyFreed(ARGV[3], ARGV[2], '0')
+return notifyFreed(ARGV[2], ARGV[1], '0')

@@ -2,10 +2,10 @@
 -- Ends the write hold of any client, if it is still the hold that the client saw.
 --
 -- KEYS[1]  the lock
--- ARGV[1]  the owner field of the writer
--- ARGV[2]  the channel
--- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4], ARGV[5]  the parts before and after an owner field in the names of its read timeout keys
+-- ARGV[1], ARGV[2]  the parts before and after an owner field in the names of its read timeout keys
+-- ARGV[3]  the channel
+-- ARGV[4]  PUBLISH or SPUBLISH
+-- ARGV[5]  the owner field of the writer
 --
 -- Answers  0   that writer is gone: nothing was changed
 --          2   freed, and no client listened
@@ -15,7 +15,7 @@
 --
 -- Applied twice or late: a newer writer has another field and stays.
 
-if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+if redis.call('hexists', KEYS[1], ARGV[5]) == 0 then
   return 0
 end
 
@@ -24,10 +24,10 @@ local fields = redis.call('hgetall', KEYS[1])
 for i = 1, #fields, 2 do
   if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
     eachLevel(1, tonumber(fields[i + 1]) or 0, function(level)
-      return redis.call('del', ARGV[4] .. fields[i] .. ARGV[5] .. level) == 1
+      return redis.call('del', ARGV[1] .. fields[i] .. ARGV[2] .. level) == 1
     end)
   end
 end
 redis.call('del', KEYS[1])
 --- @include "notify-freed"
-return notifyFreed(ARGV[3], ARGV[2], '1')
+return notifyFreed(ARGV[4], ARGV[3], '1')

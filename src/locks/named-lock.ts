@@ -110,9 +110,9 @@ export abstract class NamedLock {
     return client.scripts.run(this.own.release, this.guardedKeys, args)
   }
 
-  forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
+  forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
     const { channel, client, timeoutKeyParts } = this
-    const args = [owner, channel, client.publishCommand, ...timeoutKeyParts]
+    const args = [...timeoutKeyParts, channel, client.publishCommand, ...owners]
     return client.scripts.run(this.own.forceRelease, this.keys, args)
   }
 

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client'
 import type { Caller } from '../engine/hold'
-import type { LockKind, ReleaseReply } from '../engine/lock-kind'
+import type { LockKind } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Next, Shared, type TryReply } from '../waiting/admission'
@@ -58,11 +58,6 @@ export class ReadLockKind extends ReadWriteSide implements LockKind {
   override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
     const keys = [this.key, this.timeoutKey(owner, count)]
     return this.client.scripts.run(SCRIPTS.reenter, keys, [owner, lease, count, releasedEnd], true)
-  }
-
-  override forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
-    const args = [...this.timeoutKeyParts, this.channel, this.client.publishCommand, ...owners]
-    return this.client.scripts.run(SCRIPTS.forceRelease, this.keys, args)
   }
 
   private timeoutKey(owner: string, level: number): string {

@@ -1,6 +1,6 @@
 import { LockLostError, WrongTypeError } from '../api/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
-import { blocked, type Outcome } from '../waiting/attempt'
+import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
 import { type LockKind, NOT_HELD, type ReleaseReply } from './lock-kind'
 
@@ -73,58 +73,42 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
   }
 }
 
-/** Hands the lock to the next local caller, or frees it for all. */
+/** Hands the lock to the next local caller, or frees it for all: the server notifies the waiters. */
 function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
   const { client, ownerField, book } = hold
-  // The command is sent first: the client does the rest while the server works on it.
-  const handoff = client.queues.of(kind)?.handOff(ownerField, book.longest)
-  const released = handoff ? passOn(hold, handoff) : free(kind, hold)
-  hold.leave()
-  return released
-}
-
-/** `handoff`: the try by which the next local caller takes over. No other process is notified. */
-async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
-  const server = hold.client.recentReleases?.serverOf(hold.leased.key)
-  let reply: Reply<Outcome<unknown>>
-  try {
-    reply = await handoff.answer
-  } catch (error) {
-    reply = goneOrThrow(hold, handoff, error, blocked(0))
-  }
-  if (server !== undefined) hold.wasReleasedBy(server)
-  assertWasHeld(hold, reply.value.granted, reply.connectionBroke)
-}
-
-/** The server notifies the waiters of all processes. */
-async function free(kind: LockKind, hold: Hold) {
-  const { queues, recentReleases } = hold.client
+  const { queues, recentReleases } = client
   const server = recentReleases?.serverOf(kind.key)
-  const call = kind.release(hold.ownerField, 0, 0, 0)
-  let reply: Reply<ReleaseReply>
+  // The command is sent first: the client does the rest while the server works on it.
+  const handoff = queues.of(kind)?.handOff(ownerField, book.longest)
+  const call = handoff ?? kind.release(ownerField, 0, 0, 0)
+  const answer = handoff ? call.answer : queues.follow(kind, call.answer)
+  const ended = endByAnswer(hold, call, answer, server)
+  hold.leave()
+  return ended
+}
+
+/** Rejects if the server no longer had the hold. `server`: the one of the lock, if it has replicas. */
+async function endByAnswer(
+  hold: Hold,
+  { started }: AnyScriptCall,
+  answer: Promise<Reply<ReleaseReply | Outcome<unknown>>>,
+  server: string | undefined,
+) {
+  let wasHeld = false
   try {
-    reply = await queues.follow(kind, call.answer)
+    const { value, connectionBroke } = await answer
+    // After a broken connection "not held" means success: an earlier copy of this release was applied.
+    wasHeld = connectionBroke || ('granted' in value ? value.granted : value.result !== 'not-held')
   } catch (error) {
-    reply = goneOrThrow(hold, call, error, NOT_HELD)
+    // If the key holds something else by now, it no longer holds the lock.
+    if (!(error instanceof WrongTypeError)) {
+      hold.releaseOrphan(hold.book.longest, started)
+      hold.publishEnd?.('released')
+      throw error
+    }
   }
   if (server !== undefined) hold.wasReleasedBy(server)
-  assertWasHeld(hold, reply.value.result !== 'not-held', reply.connectionBroke)
-}
-
-/**
- * The reply to a last release that failed: `gone` where the key holds something else by now. Otherwise
- * retries, and throws.
- */
-function goneOrThrow<Value>(hold: Hold, call: ScriptCall<Value>, error: unknown, gone: Value): Reply<Value> {
-  if (error instanceof WrongTypeError) return clientReply(call, gone)
-  hold.releaseOrphan(hold.book.longest, call.started)
-  hold.publishEnd?.('released')
-  throw error
-}
-
-function assertWasHeld(hold: Hold, wasHeld: boolean, connectionBroke: boolean) {
-  // After a broken connection "not held" means success: an earlier copy of this release was applied.
-  if (wasHeld || connectionBroke) return hold.publishEnd?.('released')
+  if (wasHeld) return hold.publishEnd?.('released')
   hold.lose('gone')
   throw hold.lossError()
 }
@@ -157,11 +141,6 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
     return await call.answer
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error
-    return clientReply(call, gone)
+    return { value: gone, sent: call.started, connectionBroke: false, acknowledged: true }
   }
-}
-
-/** A reply that the client gives itself, in place of the server's. */
-function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
-  return { value, sent: started, connectionBroke: false, acknowledged: true }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { Redisson } from '../../src/redisson'
-import { createRedisson, timed, uniqueName } from '../kit/clients'
+import { createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { type ClusterSetup, startCluster } from '../kit/servers/index'
 
 /** Of a connect timeout of 10 s. */
@@ -40,24 +40,46 @@ describe('Redisson.create in a cluster of which a primary hangs', () => {
   it('create() in a cluster with a hanging primary gives clients that lock elsewhere (V39)', async () => {
     const redisson = await createRedisson({ redis: { nodes: nodes() }, checkLockSyncedSlaves: false })
     for (const name of names) await redisson.getLock(name).withLock(() => {})
+    const error = await rejection(redisson.ping({ timeout: 300 }))
+    const { host, port } = setup.nodes[1]!
+    expect(error.message).to.contain(`the server ${host}:${port}: no answer within 300 ms`)
   })
 })
 
 describe('Redisson.create in a cluster of which a node is gone', () => {
   let setup: ClusterSetup
+  let earlier: Redisson
 
   before(async () => {
     setup = await startCluster({ config: ['cluster-require-full-coverage no'] })
+    earlier = await Redisson.create({ redis: { nodes: nodes() } })
+    await earlier.ping()
     await setup.nodes[1]!.kill()
   })
-  after(() => setup.stop())
+  after(async () => {
+    await earlier.shutdown()
+    await setup.stop()
+  })
+
+  const nodes = () => setup.nodes.map(({ host, port }) => ({ host, port }))
 
   // ioredis asks a node at random whether the cluster is ready: one time in three it was the dead one, and connect() hung.
   it('create() in a cluster without one node succeeds, whichever node is asked first', async () => {
-    const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
     for (let times = 0; times < 12; times++) {
-      const took = await timed(() => createRedisson({ redis: { nodes } }))
+      const took = await timed(() => createRedisson({ redis: { nodes: nodes() } }))
       expect(took).to.be.below(QUICKLY)
     }
+  })
+
+  // ioredis drops a node when its connection closes.
+  it('ping() rejects while a primary is gone, and succeeds once it is back', async () => {
+    const gone = setup.nodes[1]!
+    for (const redisson of [earlier, await createRedisson({ redis: { nodes: nodes() } })])
+      for (let times = 0; times < 3; times++)
+        expect((await rejection(redisson.ping())).message).to.contain(
+          `the server ${gone.host}:${gone.port}: `,
+        )
+    await gone.restart()
+    await earlier.ping()
   })
 })

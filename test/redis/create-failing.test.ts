@@ -106,6 +106,29 @@ describe('Redisson.create that fails', () => {
     await unavailable(`redis://127.0.0.1:${proxy.port}`, /rediss:\/\/ or tls/, `127.0.0.1:${proxy.port}`)
   })
 
+  it('Redisson.create at a server that takes no more clients says what to raise', async () => {
+    const full = await freshServer()
+    await withClient(full, async (client) => {
+      await client.config('SET', 'maxclients', '1')
+      for (let times = 0; times < 5; times++) await unavailable(full.url, /maxclients/, `${full.port}`)
+    })
+  })
+
+  it('Redisson.create says where a sentinel names a replica', async () => {
+    const { nodes, sentinels } = await sharedSentinel()
+    const roles = await Promise.all(nodes.map((node) => withClient(node, (client) => client.role())))
+    const { host, port } = nodes[roles.findIndex(([role]) => role === 'slave')]!
+    const [sentinel] = sentinels as [(typeof sentinels)[0]]
+    const ask = (...words: string[]) => withClient(sentinel, (client) => client.call('SENTINEL', ...words))
+    await ask('MONITOR', 'replica', host, `${port}`, '2')
+    try {
+      const redis = { sentinels: [{ host: sentinel.host, port: sentinel.port }], name: 'replica' }
+      await unavailable(redis, /which is a replica(?!.*natMap)/, `the server ${host}:${port}`)
+    } finally {
+      await ask('REMOVE', 'replica')
+    }
+  })
+
   it('create() rejects and names the address if the server hangs after the connect', async () => {
     const proxy = await openProxy(server)
     const { host, port } = proxy

@@ -1,4 +1,5 @@
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis'
+import { NOT_SENT } from '../reply/errors'
 
 /**
  * The address by which the client reaches a node, given the address that the servers use. Applies the natMap
@@ -38,4 +39,18 @@ export function addressOf({ options: { host, port } }: Redis): string {
 export function servingNodes(cluster: Cluster): Set<string> {
   const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
   return new Set([...announced].map((node) => reachedAt(cluster, node)))
+}
+
+/**
+ * The connections to the primaries that serve slots. Rejects if there is none to one of them. ioredis drops a
+ * node that is away, until it reads the map of slots again.
+ */
+export async function primaries(cluster: Cluster): Promise<Redis[]> {
+  for (const isRead of [false, true]) {
+    const serving = servingNodes(cluster)
+    const nodes = cluster.nodes('master').filter((node) => serving.has(addressOf(node)))
+    if (nodes.length > 0 && nodes.length === serving.size) return nodes
+    if (!isRead) await new Promise((read) => cluster.refreshSlotsCache(read))
+  }
+  throw NOT_SENT
 }

@@ -6,6 +6,7 @@ import { withTimeout } from '../../util/timeout'
 import { classify, isReplyError, SelectRefusedError, withoutSecrets } from '../reply/errors'
 import type { RedisTarget } from '../target/target'
 import { addressOf } from './cluster-nodes'
+import { handshakes } from './ioredis-internals'
 import { primaryNamed } from './sentinels'
 
 /**
@@ -25,6 +26,12 @@ export async function connectOrFail(
   } catch (error) {
     const { reason, node = redis instanceof Redis ? primaryNamed.get(redis) : undefined } = failure
     redis.disconnect()
+    if (node && redis instanceof Redis && handshakes.get(redis)?.isReplica)
+      throw new RedisUnavailableError(
+        `Redis at ${target.description} has no primary: a sentinel names the server ${node}, which is a ` +
+          'replica. A failover may be under way: try again',
+        { cause: withoutSecrets(error, target.secrets) },
+      )
     const { lastNodeError } = error as { lastNodeError?: unknown }
     throw unavailable(reason ?? lastNodeError ?? error, target, node)
   }
@@ -91,8 +98,9 @@ export function unavailable(
   const cause = withoutSecrets(reason, target.secrets)
   const refused = classify(reason) === 'refused'
   const what = refused || isReplyError(reason) ? 'refused the client' : 'could not be reached'
-  const isNamed = at !== undefined && !target.description.split(/[ ,]+/).includes(at)
-  const isElsewhere = isNamed && what === 'could not be reached'
+  const isNamed = at !== undefined && at !== target.description
+  const isElsewhere =
+    isNamed && what === 'could not be reached' && !target.description.split(/[ ,]+/).includes(at)
   const why = isElsewhere
     ? `${cause.message}. If this process cannot reach that address (Docker, NAT), set natMap`
     : explain(cause.message, target.options.tls !== undefined)
@@ -118,10 +126,10 @@ function explain(message: string, isTls: boolean): string {
     return `the answer is not that of a Redis server (${message.replace(/\..*/, '')}): check the port`
   if (isTls && /^(no answer within|timeout)/.test(message))
     return `${message}. tls is given: does the server expect TLS on this port?`
-  if (!isTls && /^Connection is closed$|\bECONNRESET$/.test(message))
+  if (!isTls && /^Connection is closed$|\b(ECONNRESET|EPIPE)$/.test(message))
     return (
       'the connection was refused or closed. If the server expects TLS on this port, give rediss:// ' +
-      'or tls'
+      'or tls. If it has reached its maxclients, raise that'
     )
   if (/\bSELECT is not allowed in cluster mode\b/.test(message))
     return `${message}. A cluster has the database 0 only, except Valkey 9 with cluster-databases`

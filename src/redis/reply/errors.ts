@@ -29,7 +29,7 @@ export class SelectRefusedError extends Error {
   override readonly name = 'ReplyError'
 
   constructor(db: number, reply: string) {
-    super(`${reply}: the connection is not in database ${db} and is not used`)
+    super(`${reply.replace(/\.$/, '')}: the connection is not in database ${db} and is not used`)
   }
 }
 

@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { RedissonError } from '../../api/errors'
 import type { Moment } from '../../util/clock'
-import { completeNatMap, primaryOf } from '../connect/cluster-nodes'
+import { addressOf, completeNatMap, primaries, primaryOf } from '../connect/cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, tlsHint, unavailable } from '../connect/connect'
 import { connectionOptions } from '../connect/connection-options'
 import { pingOrDisconnect } from '../connect/health-check'
@@ -234,14 +234,23 @@ export class CommandConnection {
   /** Resolves when the server has answered a PING; in a cluster, each primary. */
   async ping(timeout: number): Promise<void> {
     const { redis, target } = this
-    const { clock } = this.client
-    const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+    /** The nodes without an answer. One that failed is the first. */
+    const silent: Redis[] = []
+    const ask = async (node: Redis) => {
+      silent.push(node)
+      await node.ping().catch((error) => {
+        silent.unshift(node)
+        throw error
+      })
+      silent.splice(silent.indexOf(node), 1)
+    }
+    const nodes = redis instanceof Cluster ? primaries(redis) : Promise.resolve([redis])
     try {
-      if (nodes.length === 0) throw new Error("Cluster isn't ready")
-      const answers = Promise.all(nodes.map((node) => node.ping()))
-      await inTime(answers, { ...target, connectTimeout: timeout }, clock)
+      const answers = nodes.then((all) => Promise.all(all.map(ask)))
+      await inTime<unknown>(answers, { ...target, connectTimeout: timeout }, this.client.clock)
     } catch (error) {
-      throw unavailable(this.refusal ?? error, target)
+      const at = redis instanceof Cluster && silent[0] ? addressOf(silent[0]) : undefined
+      throw unavailable(this.refusal ?? error, target, at)
     }
   }
 

@@ -10,7 +10,8 @@ import type { OwnedLevel } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { type HeldLock, lockOrphan } from './lock-orphan'
+import type { HeldLock } from './held-lock'
+import { lockOrphan } from './lock-orphan'
 import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
@@ -92,9 +93,9 @@ export class Hold extends Lease {
    */
   private releaseRest(reason: LossReason, isExpected: boolean) {
     const { client, book, leased, isUncertain } = this
-    // An explicit lease ends by itself.
+    // An explicit lease ends by itself, unless the holds of others keep the key.
     const isOver = reason === 'lease' || reason === 'limit'
-    const mayRemain = isOver && (!isExpected || leased.keyOutlivesLease)
+    const mayRemain = isOver && (!isExpected || leased.allLeft !== undefined)
     if (!mayRemain && !isUncertain) return
     const release = () => this.releaseOrphan(Math.max(book.longest, client.lockWatchdogTimeout))
     client.clock.after(isOver ? Math.max(0, book.left()) : 0, release)

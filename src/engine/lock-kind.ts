@@ -1,8 +1,8 @@
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt, Outcome, Wanted } from '../waiting/attempt'
+import type { HeldLock, ReleaseReply } from './held-lock'
 import type { Caller } from './hold'
-import type { HeldLock, ReleaseReply } from './lock-orphan'
 
 export type { ReleaseReply }
 

@@ -21,10 +21,11 @@ export function readTimeoutParts(key: string): readonly [before: string, behind:
  * same.
  */
 export abstract class ReadWriteSide extends NamedLock {
-  /** What the last reader publishes when it leaves. A writer publishes another text. */
+  /**
+   * What the last reader publishes when it leaves. A writer publishes another text. Other readers, and the
+   * reads of a writer, may keep the key for longer than the lease of one hold.
+   */
   readonly allLeft = '0'
-  /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
-  readonly keyOutlivesLease = true
   protected readonly otherLockId = this.relatedIds[1]!
   protected override readonly timeoutKeyParts = readTimeoutParts(this.key)
   /**

@@ -8,6 +8,7 @@ import { quote } from '../util/quote'
 import { type Next, queueBeside, Shared, type TryReply } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
+import { UNAVAILABLE } from './request-record'
 import { change, enter, read, Synchronizer, untilRecheck } from './synchronizer'
 
 /**
@@ -119,7 +120,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   async countDown(): Promise<void> {
-    await change(this, COUNT_DOWN, [], false, 'unavailable')
+    await change(this, COUNT_DOWN, [], false, UNAVAILABLE)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them.

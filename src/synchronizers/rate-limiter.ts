@@ -14,6 +14,7 @@ import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
 import { RateLimiterAttempt } from './rate-limiter-attempt'
+import { UNAVAILABLE } from './request-record'
 import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 /** How a rate limiter was set. */
@@ -204,7 +205,7 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
   async release(permits: number): Promise<void> {
     const given = [permitCount(permits), ...messagesOf(this)]
     if (permits === 0) return
-    const { value } = await this.requests.run(RELEASE, given, false, 'unavailable')
+    const { value } = await this.requests.run(RELEASE, given, false, UNAVAILABLE)
     this.client.queues.changed(this.target, assertSet(this, value))
   }
 

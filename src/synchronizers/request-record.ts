@@ -14,11 +14,12 @@ export const RETRIED_FOR = 30_000
 
 const NOT_TO_BE_REPEATED = ' Do not repeat the call: the client retries it in the background.'
 
-/**
- * When the client goes on to send a change in the background, so that it does not get lost. After
- * `unavailable` its caller must not repeat it. `also refused`: for a caller that cannot repeat it.
- */
-export type Retried = 'never' | 'unavailable' | 'also refused'
+/** The errors after which the client goes on to send a change in the background, so that it is not lost. */
+export type Retried = readonly (typeof RedisUnavailableError | typeof RedisRefusedError)[]
+/** After it the caller must not repeat the change. */
+export const UNAVAILABLE: Retried = [RedisUnavailableError]
+/** For a caller that cannot repeat the change. */
+export const ALSO_REFUSED: Retried = [RedisUnavailableError, RedisRefusedError]
 
 /** The server may have forgotten the request, so it is not sent any more. */
 const GIVEN_UP = { acknowledged: true }
@@ -80,7 +81,7 @@ export class RequestRecord {
   }
 
   /** Sends a new request. */
-  async run<Value>(script: Script<Value>, args: Arguments, acknowledged = false, retried: Retried = 'never') {
+  async run<Value>(script: Script<Value>, args: Arguments, acknowledged = false, retried: Retried = []) {
     const { orphans, clock } = this.client
     const request = this.open()
     const call = this.send(script, args, request, acknowledged)
@@ -97,16 +98,10 @@ export class RequestRecord {
       return reply
     } catch (reason) {
       const error = asUnknown(reason, call)
-      const isUnavailable = error instanceof RedisUnavailableError
-      const isRefused = error instanceof RedisRefusedError
       // The server cannot have applied a call that was never sent, however long ago the caller made it.
       if (!call.mayHaveBeenApplied && !call.isInFlight) since = clock.now()
-      if (
-        retried !== 'never' &&
-        (isUnavailable || (isRefused && retried === 'also refused')) &&
-        isRecorded()
-      ) {
-        if (isUnavailable) error.message += NOT_TO_BE_REPEATED
+      if (retried.some((kind) => error instanceof kind) && isRecorded()) {
+        if (error instanceof RedisUnavailableError) error.message += NOT_TO_BE_REPEATED
         retries = orphans.untilReplicated(again, RETRIED_FOR)
       }
       throw error

@@ -12,7 +12,7 @@ import type { WaitQueue } from '../waiting/wait-queue'
 import type { Released } from '../waiting/wait-queues'
 import type { Waiters } from '../waiting/waiter'
 import { PermitsTogether, semaphoreChannel } from './permits-attempt'
-import type { Retried } from './request-record'
+import { ALSO_REFUSED, type Retried, UNAVAILABLE } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import {
   change,
@@ -189,7 +189,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await releaseOnServer(this, permitCount(permits), true, 'unavailable')
+    return await releaseOnServer(this, permitCount(permits), true, UNAVAILABLE)
   }
 
   async availablePermits(): Promise<number> {
@@ -236,7 +236,7 @@ async function passOrRelease(semaphore: Semaphore, permits: number, ofScope: boo
   const { client, target } = semaphore
   const queue = client.queues.of(target)
   const passed = queue && (queue.admission as PermitsInTurn).pass(queue, permits)
-  if (!passed) await releaseOnServer(semaphore, permits, ofScope, ofScope ? 'also refused' : 'unavailable')
+  if (!passed) await releaseOnServer(semaphore, permits, ofScope, ofScope ? ALSO_REFUSED : UNAVAILABLE)
   // Callers that only pass permits on to each other must not keep the event loop from all others.
   else {
     client.permitsOut.released(target.objectId, permits)
@@ -262,7 +262,7 @@ async function releaseOnServer(
     isOut = false
     return result !== 'absent'
   } catch (error) {
-    isOut = retried !== 'also refused' && !(error instanceof RedisUnavailableError)
+    isOut = retried !== ALSO_REFUSED && !(error instanceof RedisUnavailableError)
     throw error
   } finally {
     if (!isOut) client.permitsOut.released(target.objectId, permits)

@@ -105,7 +105,7 @@ export async function change(
   script: Script<number>,
   args: readonly number[],
   acknowledged = true,
-  retried: Retried = 'never',
+  retried: Retried = [],
 ): Promise<boolean> {
   const { client, requests, target } = synchronizer
   client.assertOpen()

@@ -31,6 +31,14 @@ describe('A connection that broke with commands in flight', () => {
     await withheld
     await hold.unlock()
     expect(seen).to.deep.equal(['kill', 'evalsha', 'evalsha'])
+    // Once is enough: the connection after the next one kills nothing.
+    const [proxy] = link.proxies
+    const { connections } = proxy!
+    proxy!.cut()
+    await waitUntil('they are gone', () => proxy!.connections === 0, 10_000, 5)
+    await waitUntil('they are back', () => proxy!.connections === connections)
+    await redisson.getLock(name).withLock(() => {})
+    expect(seen.filter((command) => command === 'kill')).to.have.length(1)
   })
 
   it('A connection that broke without commands in flight is not killed (guarantee 4)', async function () {

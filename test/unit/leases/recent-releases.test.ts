@@ -1,0 +1,30 @@
+import { expect } from 'chai'
+import { OrphanReleaser } from '../../../src/leases/orphan-releaser'
+import { RecentReleases } from '../../../src/leases/recent-releases'
+import { VirtualClock } from '../../kit/virtual-clock'
+
+describe('Releases that a replica may lack', () => {
+  it('After a failover those are sent again that no replica had confirmed (guarantee 4)', () => {
+    const clock = new VirtualClock()
+    const sent: string[] = []
+    let primary = 'first'
+    const replication = { primaryOf: () => primary, mayLack: () => true, askReplicas() {} }
+    const releases = new RecentReleases(clock, new OrphanReleaser(clock), replication)
+    const answered = (key: string) => {
+      const release = async () => {
+        sent.push(key)
+      }
+      releases.answered('first', key, { lease: 30_000, release })
+      clock.advance(1)
+    }
+    answered('one')
+    answered('two')
+    const confirmed = clock.now()
+    answered('three')
+    answered('four')
+    releases.replicated('first', confirmed)
+    primary = 'second'
+    clock.advance(100)
+    expect(sent).to.deep.equal(['three', 'four'])
+  })
+})

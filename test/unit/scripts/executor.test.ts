@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import { NOT_SENT } from '../../../src/redis/reply/errors'
+import { OutageReporter } from '../../../src/redis/reports/outage-reporter'
+import { BrokenConnection } from '../../../src/redis/send/fences'
+import { ScriptExecutor } from '../../../src/scripts/executor'
+import type { Script } from '../../../src/scripts/script'
+import type { ScriptTransport } from '../../../src/scripts/transport'
+import { VirtualClock } from '../../kit/virtual-clock'
+
+const SCRIPT: Script = { name: 'test', source: '', sha: '', decode: (raw) => raw }
+
+function reply(message: string): Error {
+  return Object.assign(new Error(message), { name: 'ReplyError' })
+}
+
+describe('A call that fails', () => {
+  let clock: VirtualClock
+  let reported: string[]
+  let state: ScriptTransport['state']
+  let error: Error
+
+  beforeEach(() => {
+    clock = new VirtualClock()
+    reported = []
+    state = 'ready'
+  })
+
+  function run() {
+    const outages = new OutageReporter(clock, { error: ({ message }) => reported.push(message) })
+    const executor = new ScriptExecutor({
+      ...{ clientId: 'client', clock, outages, refusals: outages, secrets: [], logsInAgain: false },
+      ...{ unavailableAfter: 10_000, silentAfter: 3_000 },
+      transport: {
+        lastBroken: new BrokenConnection(''),
+        serverOf: () => '',
+        get state() {
+          return state
+        },
+        send: (_script, _bySource, _answered, failed) => failed(error),
+        probe() {},
+      },
+    })
+    return executor.run(SCRIPT, ['key'], []).answer.catch((thrown: Error) => thrown.message)
+  }
+
+  /** In steps, because each try arms a timer. */
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) clock.advance(50)
+  }
+
+  it('A server that declines is reported at once, and a connection that is away after a second', () => {
+    error = reply('LOADING Redis is loading the dataset in memory')
+    run()
+    expect(reported).to.deep.equal([error.message])
+    reported = []
+    state = 'away'
+    run()
+    pass(900)
+    expect(reported).to.deep.equal([])
+    pass(500)
+    expect(reported).to.deep.equal([NOT_SENT.message])
+  })
+
+  it('The error names what the server said last, and not that it was away after that', async () => {
+    error = reply('LOADING Redis is loading the dataset in memory')
+    const failing = run()
+    state = 'away'
+    pass(11_000)
+    expect(await failing).to.contain('LOADING')
+  })
+})

@@ -21,12 +21,16 @@ export function keepOnOneServer(commands: Redis, companion: Redis, clock: Clock)
   const areApart = () =>
     commands.status === 'ready' && companion.status === 'ready' && !isOneServer(commands, companion)
   const compare = (opened: Redis) => {
+    // A connection that broke by itself may lead elsewhere, so the tries begin anew.
     if (opened !== reopening) tries = 0
     reopening = undefined
     if (!areApart() || tries === TRIES) return
-    clock.after(tries === 0 ? 0 : FIRST_PAUSE * 2 ** (tries - 1), () => {
+    const pause = tries === 0 ? 0 : FIRST_PAUSE * 2 ** (tries - 1)
+    clock.after(pause, () => {
+      // Meanwhile one of them may have reconnected, or a later comparison may have closed one.
       if (!areApart() || reopening) return
-      reopening = ++tries === TRY_OF_THE_COMMANDS ? commands : companion
+      tries++
+      reopening = tries === TRY_OF_THE_COMMANDS ? commands : companion
       reopening.disconnect(true)
     })
   }

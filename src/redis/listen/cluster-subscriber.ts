@@ -1,6 +1,7 @@
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
+import { getOrCreate } from '../../util/get-or-create'
 import { queueMicrotask } from '../../util/timers'
 import { addressOf, primaryOf } from '../connect/cluster-nodes'
 import { openNode } from '../connect/node-connection'
@@ -100,17 +101,16 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   private connectionTo(key: string): SubscriberConnection {
-    const existing = this.nodes.get(key)
-    if (existing) return existing
-    const redis = openNode(this.target, key)
-    redis.on('close', () => this.refreshSoon(REFRESH_EVERY))
-    redis.on('moved', () => this.refreshSoon(0))
-    const events = { ...this.events, error: (error: unknown, of: string) => this.refused(error, of) }
-    const connection = new SubscriberConnection(redis, this.sharded, this.clock, events)
-    this.nodes.set(key, connection)
-    // Also before its first `ready`, unlike the connection of create(): waiters want it already.
-    reconnectUnless(() => this.nodes.get(key) !== connection, redis, this.clock)
-    return connection
+    return getOrCreate(this.nodes, key, () => {
+      const redis = openNode(this.target, key)
+      redis.on('close', () => this.refreshSoon(REFRESH_EVERY))
+      redis.on('moved', () => this.refreshSoon(0))
+      const events = { ...this.events, error: (error: unknown, of: string) => this.refused(error, of) }
+      const connection = new SubscriberConnection(redis, this.sharded, this.clock, events)
+      // Also before its first `ready`, unlike the connection of create(): waiters want it already.
+      reconnectUnless(() => this.nodes.get(key) !== connection, redis, this.clock)
+      return connection
+    })
   }
 
   private refused(error: unknown, channel: string) {

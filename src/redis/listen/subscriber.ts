@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
+import { getOrCreate } from '../../util/get-or-create'
 import { queueMicrotask } from '../../util/timers'
 import { pingOrDisconnect } from '../connect/health-check'
 import { reconnectUnless } from '../connect/reconnect'
@@ -65,9 +66,7 @@ export class SubscriberConnection {
 
   /** Keeps the channel subscribed, through reconnects, until `drop`. */
   want(channel: string): void {
-    const state = this.channels.get(channel)
-    if (state) state.wanted = true
-    else this.channels.set(channel, { wanted: true, phase: 'idle' })
+    getOrCreate(this.channels, channel, () => ({ wanted: true, phase: 'idle' })).wanted = true
     this.reconcile(channel)
   }
 

@@ -1,5 +1,6 @@
 import type { RedisOptions } from 'ioredis'
 import type { RedisCredentials } from '../../api/options'
+import type { RedisServerOptions } from '../../api/redis-source'
 import { systemClock } from '../../util/clock'
 import { withTimeout } from '../../util/timeout'
 
@@ -35,22 +36,18 @@ export function askForCredentials(given: () => unknown, timeout: number, secrets
  * it returns.
  */
 export function askingForTls(options: RedisOptions, timeout: number): RedisOptions & AskedWhenOpening {
-  const { tls, sentinelTLS } = options as { tls?: unknown; sentinelTLS?: unknown }
+  const { tls, sentinelTLS } = options as Pick<RedisServerOptions, 'tls' | 'sentinelTLS'>
   const ask = (given: () => unknown) => asked('tls', given, timeout, tlsOptions)
   return {
     ...options,
-    ...(isFunction(tls) && { tls: {}, askForTls: ask(tls) }),
-    ...(isFunction(sentinelTLS) && { sentinelTLS: {}, askForSentinelTls: ask(sentinelTLS) }),
+    ...(typeof tls === 'function' && { tls: {}, askForTls: ask(tls) }),
+    ...(typeof sentinelTLS === 'function' && { sentinelTLS: {}, askForSentinelTls: ask(sentinelTLS) }),
   }
 }
 
 function tlsOptions(given: unknown): TlsOptions {
   if (typeof given === 'object' && given !== null) return given
   throw new TypeError('it must return an object of options for tls.connect')
-}
-
-function isFunction(given: unknown): given is () => unknown {
-  return typeof given === 'function'
 }
 
 /** Connections that open at the same time ask once. */

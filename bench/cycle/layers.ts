@@ -11,7 +11,7 @@ const ENTRY = `
   export { Redisson } from './src/index'
   export { RawCommand } from './src/redis/send/raw-command'
   export { script } from './src/scripts/script'
-  export { AcquireAttempt } from './src/engine/acquire'
+  export { unscopedCaller } from './src/ownership/caller'
 `
 
 /** The sources in one file, as the package has them. */
@@ -56,7 +56,7 @@ function layer(title: string, once: () => Promise<unknown>): Layer {
 }
 
 export async function openLayers(url: string): Promise<Layers> {
-  const { Redis, Redisson, RawCommand, script, AcquireAttempt } = bundled()
+  const { Redis, Redisson, RawCommand, script, unscopedCaller: caller } = bundled()
   const redis: Redis = new Redis(url)
   const redisson = await Redisson.create({ redis: url })
   const lock = redisson.getLock(NAME)
@@ -98,9 +98,9 @@ export async function openLayers(url: string): Promise<Layers> {
       await kind.release(own, 0, 0, 0).answer
     }),
     layer('… through the queue of the process', async () => {
-      const own = owner(++id)
-      await client.acquire(kind, new AcquireAttempt(client, kind, { owner: own, threadId: id, lease: LEASE }))
-      await kind.release(own, 0, 0, 0).answer
+      const attempt = kind.newAttempt({ caller, lease: LEASE, waitTime: Infinity })
+      await client.acquire(kind, attempt)
+      await kind.release(attempt.owner, 0, 0, 0).answer
     }),
     layer('… and holds, levels, callers: `acquire()`, `hold.unlock()`', async () => {
       const hold = await lock.acquire()

@@ -43,13 +43,14 @@ interface Acquisition extends EventOrigin, AcquiredObject {
 export function traceAcquisition<Result>(
   acquire: () => Promise<Result>,
   { name, kind, subject, key }: AcquiredObject,
-  { signal, waitTime }: { readonly signal: AbortSignal | undefined; readonly waitTime: number | undefined },
+  { signal, waitTime }: { readonly signal: AbortSignal | undefined; readonly waitTime: number },
   origin: EventOrigin,
   clock: Clock,
   acquiredElsewhere: unknown,
 ): Promise<Result> {
   const { start, end, asyncStart, asyncEnd, error } = acquisitions
-  const acquisition: Acquisition = { ...origin, name, kind, subject, key, waitTime }
+  const limit = waitTime === Number.POSITIVE_INFINITY ? undefined : waitTime
+  const acquisition: Acquisition = { ...origin, name, kind, subject, key, waitTime: limit }
   const began = clock.now()
   const settled = (outcome: NonNullable<Acquisition['outcome']>) => {
     acquisition.outcome = outcome

@@ -181,7 +181,7 @@ export function resolveOptions(options: RedissonOptions) {
     redis: options.redis,
     credentials,
     lockWatchdogTimeout,
-    waitTime: waitTime === Number.POSITIVE_INFINITY ? undefined : whole('waitTime', waitTime, 0),
+    waitTime: waitTime === UNLIMITED ? UNLIMITED : whole('waitTime', waitTime, UNLIMITED),
     maxHoldTime: leaseTime(options.maxHoldTime, undefined, 'maxHoldTime'),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
@@ -194,6 +194,8 @@ export function resolveOptions(options: RedissonOptions) {
     mapName: (name: string) => (nameMapper ? mapped(nameMapper, name) : name),
   }
 }
+
+const UNLIMITED = Number.POSITIVE_INFINITY
 
 /**
  * The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that

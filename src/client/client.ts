@@ -1,4 +1,4 @@
-import type { AcquireArguments } from '../api/arguments'
+import type { AcquireArguments, Limits } from '../api/arguments'
 import type { ClientStats, WaitingCaller } from '../api/client-state'
 import { acquisitions, isTraced, traceAcquisition } from '../api/diagnostics'
 import { RedissonShutdownError } from '../api/errors'
@@ -157,43 +157,31 @@ export class Client {
    * Waits for what the attempt asks for; undefined: the wait was over. All but a re-entry is acquired here.
    */
   acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
-    this.assertWanted(attempt.wanted.signal)
+    this.assertWanted(attempt.signal)
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
     if (!hasSubscribers) return this.queues.acquire(target, attempt)
     const acquire = async () => {
       // A subscriber may have aborted it, or shut the client down, just now.
-      this.assertWanted(attempt.wanted.signal)
+      this.assertWanted(attempt.signal)
       return await this.queues.acquire(target, attempt)
     }
-    return traceAcquisition(
-      acquire,
-      target,
-      attempt.wanted,
-      this.events.origin,
-      this.clock,
-      ANCESTOR_ACQUIRED,
-    )
+    return traceAcquisition(acquire, target, attempt, this.events.origin, this.clock, ANCESTOR_ACQUIRED)
   }
 
-  /**
-   * How long a call waits, in ms, by its own `waitTime` or else the one of the client; undefined: without
-   * limit.
-   */
-  limitOf(waitTime: number | undefined): number | undefined {
-    const limit = waitTime ?? this.options.waitTime
-    return limit === Number.POSITIVE_INFINITY ? undefined : limit
-  }
-
-  /** How long a hold lasts at most, in ms, by the `maxHoldTime` of its call or else the one of the client. */
-  maxHoldOf(asked: Pick<AcquireArguments, 'leaseTime' | 'maxHoldTime'>): number | undefined {
-    return asked.leaseTime === undefined ? (asked.maxHoldTime ?? this.options.maxHoldTime) : undefined
+  /** The limits of a call: what it gives itself, or else those of the client. */
+  limitsOf({ leaseTime, maxHoldTime, waitTime }: Partial<AcquireArguments>): Limits {
+    const { options } = this
+    return {
+      waitTime: waitTime ?? options.waitTime,
+      maxHoldTime: leaseTime === undefined ? (maxHoldTime ?? options.maxHoldTime) : undefined,
+    }
   }
 
   waiters(): WaitingCaller[] {
     return Array.from(this.queues.waiting(), ({ target: { subject, key }, waiter }) => {
       const waitingFor = Math.round(this.clock.elapsedSince(waiter.joined))
-      const isLimited = waiter.attempt.wanted.waitTime !== undefined
+      const isLimited = waiter.attempt.waitTime < Number.POSITIVE_INFINITY
       return { subject, key, waitingFor, remaining: isLimited ? Math.round(waiter.remainingWait) : undefined }
     })
   }

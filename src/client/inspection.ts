@@ -78,8 +78,7 @@ export class Inspection {
       if (key !== undefined && wanted !== key) continue
       const place = (places.get(wanted) ?? 0) + 1
       places.set(wanted, place)
-      const { at, wanted: asked } = waiter.attempt
-      const { threadId, thread } = asked
+      const { at, threadId, thread } = waiter.attempt
       const owner = threadId === undefined ? undefined : ownerField(this.clientId, threadId)
       owners ??= this.ownersByThread()
       const holding = thread && ownersOf(thread, owners)

@@ -1,49 +1,78 @@
+import type { AcquireArguments, Limits } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import { processState } from '../ownership/process-state'
-import type { ScriptCall } from '../scripts/script-call'
+import type { BranchPlace } from '../ownership/branch-place'
+import type { BareLevels, HoldEntry } from '../ownership/hold-table'
+import { unlessAborted } from '../util/abort'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { queueBeside, type WaitTarget } from '../waiting/admission'
-import type { Outcome } from '../waiting/attempt'
-import { ANCESTOR_ACQUIRED, nameOf } from '../waiting/wait-errors'
-import type { AcquireRequest } from './acquire-request'
-import { Hold, Level } from './hold'
-import type { AttemptOptions, LockAttempt, LockKind, Payload } from './lock-kind'
-import { lockOrphan } from './lock-orphan'
-import { inTime, reenterInTime, reentryRefused } from './reenter'
+import { withTimeout } from '../util/timeout'
+import { ANCESTOR_ACQUIRED, nameOf, unanswered } from '../waiting/wait-errors'
+import { type Caller, Hold, type Level } from './hold'
+import type { AttemptOptions, LockKind } from './lock-kind'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
-/** Acquires a new hold, or adds a level to the hold of the caller. Undefined when the wait was over. */
-export function acquire(request: AcquireRequest): Promise<Level | undefined> {
-  const { caller, entry, kind } = request
-  const hold = caller.thread?.parent ? caller.holdOf(kind.objectId) : entry?.hold
-  return hold ? reenterOrAcquire(request, hold) : acquireAnew(request)
+/** A call that acquires: what its caller asked for, and what is left of its wait. */
+export class AcquireRequest implements AttemptOptions {
+  /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
+  branchPlace: BranchPlace | undefined
+  /** In ms; without a leaseTime, the lease that the watchdog renews. */
+  readonly lease: number
+  readonly signal: AbortSignal | undefined
+  private readonly started: Moment | undefined
+
+  constructor(
+    readonly client: Client,
+    readonly kind: LockKind,
+    readonly caller: Caller,
+    readonly options: AcquireArguments,
+    readonly limits: Limits,
+    /** The entry of its hold; undefined where each acquisition is an owner of its own. */
+    readonly entry: HoldEntry<Hold> | undefined,
+    /** Where its level belongs, if an `unlock()` has to end it. */
+    readonly bare: BareLevels<Level> | undefined,
+  ) {
+    const { waitTime, maxHoldTime = Number.POSITIVE_INFINITY } = limits
+    this.lease = options.leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime)
+    this.signal = options.signal
+    this.started = waitTime < Number.POSITIVE_INFINITY ? client.clock.now() : undefined
+  }
+
+  /** The rest of its wait, in ms; 0 or less: one try; Infinity: without limit. */
+  get waitTime(): number {
+    const { started, client, limits } = this
+    return started ? limits.waitTime - client.clock.elapsedSince(started) : limits.waitTime
+  }
+
+  /** Throws if the client shuts down or the caller has aborted. */
+  assertWanted(): void {
+    this.client.assertWanted(this.signal)
+  }
+
+  /** Settles as the work does, unless the signal aborts or the wait, and the grace after it, end first. */
+  inTime<T>(work: Promise<T>, subject: string): Promise<T> {
+    const { clock, clientId, grace } = this.client
+    const late = () => {
+      throw unanswered(subject, clientId)
+    }
+    return unlessAborted(withTimeout(work, Math.max(this.waitTime, 0) + grace, clock, late), this.signal)
+  }
 }
 
-async function reenterOrAcquire(request: AcquireRequest, hold: Hold) {
-  const { kind, caller } = request
-  if (kind.reentrantBy && hold.checkLive()) throw reentryRefused(kind, hold, caller)
-  return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
-}
-
-/** Acquires a new hold for a caller. Undefined when the wait was over. */
-async function acquireAnew(request: AcquireRequest): Promise<Level | undefined> {
-  const { client, kind, caller, entry, lease, signal } = request
+/** Acquires a new hold. Undefined when the wait was over. */
+export async function acquire(request: AcquireRequest): Promise<Level | undefined> {
+  const { client, kind, caller, entry, lease, limits } = request
+  const { thread } = caller
   for (let tries = 1; ; tries++) {
-    const { waitTime } = request
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
-    if (caller.thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
-    const companion = kind.companion?.(caller, !request.isWaitOver)
-    const threadId = processState.nextThreadId++
-    const owner = kind.ownerField(threadId)
-    const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
-    const attempt = kind.newAttempt?.(asked) ?? new AcquireAttempt(client, kind, asked)
+    if (thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
+    const attempt = kind.newAttempt(request)
     const reply = await client.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
-    const hold = new Hold(client, kind, threadId, owner, sent, lease)
-    hold.book.limitTo(request.maxHoldTime)
+    const hold = new Hold(client, kind, attempt.threadId, attempt.owner, sent, lease)
+    hold.book.limitTo(limits.maxHoldTime)
     hold.grant = value.grant
     hold.at = attempt.at
     const mayBeGone = hold.book.isPastDeadline || client.leases.isOvertaken(hold)
@@ -57,14 +86,12 @@ async function acquireAnew(request: AcquireRequest): Promise<Level | undefined> 
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(kind, hold)
       continue
     }
-    const { thread } = caller
-    const { options, branchPlace, bare } = request
-    const level = hold.addLevel(new Level(hold, options.leaseTime, sent, thread, branchPlace), bare)
     hold.thread = thread
     if (entry) {
       hold.entry = entry
       entry.hold = hold
     }
+    const level = hold.addLevel(request, sent)
     client.leases.begin(hold)
     if (thread && thread.children > 0) client.queues.letBranchesIn(kind, thread)
     return level
@@ -87,7 +114,7 @@ async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
   const lease = hold.book.withinLimit(request.lease)
   try {
     const { answer } = kind.reenter(hold.ownerField, lease, 1, 0)
-    const { value, sent, acknowledged } = await inTime(request, answer, nameOf(kind, hold.threadId))
+    const { value, sent, acknowledged } = await request.inTime(answer, nameOf(kind, hold.threadId))
     hold.book.set(sent, lease)
     if (value.leaseEnd === 0) return false
     if (acknowledged) hold.book.replicatedUpTo(sent)
@@ -99,41 +126,4 @@ async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
     hold.releaseOrphan(lease)
     throw error
   }
-}
-
-/** One owner's attempt at one lock. */
-export class AcquireAttempt implements LockAttempt {
-  at: string | undefined
-  readonly takeOver?: (giver: string) => ScriptCall<Outcome<Payload>>
-
-  constructor(
-    protected readonly client: Client,
-    private readonly kind: LockKind,
-    readonly wanted: AttemptOptions,
-    readonly target = queueFor(kind, wanted.companion),
-  ) {
-    if (kind.handOff) this.takeOver = this.handOff
-  }
-
-  send(): ScriptCall<Outcome<Payload>> {
-    const { owner, lease, companion } = this.wanted
-    return this.kind.acquire(owner, lease, companion)
-  }
-
-  undo(inFlight: ScriptCall<Outcome<Payload>> | undefined): void {
-    const { client, kind, wanted } = this
-    client.orphans.afterTry(lockOrphan(client, kind, wanted.owner, wanted.lease), inFlight)
-  }
-
-  private handOff(giver: string): ScriptCall<Outcome<Payload>> {
-    return this.kind.handOff!(giver, this.wanted.owner, this.wanted.lease)
-  }
-}
-
-/**
- * A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its
- * write hold.
- */
-function queueFor(kind: LockKind, companion: string | undefined): WaitTarget {
-  return companion === undefined ? kind : queueBeside(kind, `companion ${companion}`)
 }

@@ -17,6 +17,15 @@ import { releasedAlready } from './not-held'
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
 
+/** The part of a call that its level keeps. */
+interface LevelOptions {
+  readonly options: { readonly leaseTime: number | undefined }
+  readonly caller: Caller
+  readonly branchPlace: BranchPlace | undefined
+  /** Where the level belongs, if an `unlock()` has to end it. */
+  readonly bare: BareLevels<Level> | undefined
+}
+
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
   /** In the order in which they were acquired. */
@@ -150,8 +159,9 @@ export class Hold extends Lease {
     return error
   }
 
-  /** `bare`: where the level belongs, if an `unlock()` has to end it. */
-  addLevel(level: Level, bare: BareLevels<Level> | undefined): Level {
+  /** Adds the level of a call, which the server granted by a command that was sent at `granted`. */
+  addLevel({ options, caller, branchPlace, bare }: LevelOptions, granted: Moment): Level {
+    const level = new Level(this, options.leaseTime, granted, caller.thread, branchPlace)
     this.levels.add(level)
     bare?.add(level)
     return level

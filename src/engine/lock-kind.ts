@@ -1,6 +1,6 @@
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
-import type { Attempt, Outcome, Wanted } from '../waiting/attempt'
+import type { Attempt } from '../waiting/attempt'
 import type { HeldLock, ReleaseReply } from './held-lock'
 import type { Caller } from './hold'
 
@@ -30,18 +30,21 @@ export interface LockState {
   readonly holders: readonly string[]
 }
 
-/** The owner of an attempt, its lease and its wait. */
-export interface AttemptOptions extends Wanted {
-  readonly owner: string
-  /** The thread id on the wire. */
-  readonly threadId: number
-  /** The owner field of the caller's hold on the other side, if that hold admits the caller. */
-  readonly companion: string | undefined
+/** The part of a call that its attempts need. */
+export type AttemptOptions = Pick<Attempt<Payload>, 'waitTime' | 'signal'> & {
+  readonly caller: Caller
   readonly lease: number
 }
 
-/** An attempt at a lock, and the queue that it joins. */
-export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
+/** The attempt of one new owner at a lock. */
+export interface LockAttempt extends Attempt<Payload> {
+  /** The queue that it joins. */
+  readonly target: WaitTarget
+  /** The hash field, or the token, that marks the owner in Redis. */
+  readonly owner: string
+  readonly threadId: number
+  readonly lease: number
+}
 
 /** One kind of re-entrant lock: its names, and the calls of its scripts. */
 export interface LockKind extends WaitTarget, HeldLock {
@@ -52,11 +55,6 @@ export interface LockKind extends WaitTarget, HeldLock {
   readonly shared?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
   readonly addsLeases?: boolean
-  /**
-   * The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it
-   * would wait for itself.
-   */
-  companion?(caller: Caller, willWait: boolean): string | undefined
   /** How a log shows the lock; absent: as an RLock. */
   readonly shownAs?: string
   /**
@@ -64,13 +62,8 @@ export interface LockKind extends WaitTarget, HeldLock {
    * it again.
    */
   readonly reentrantBy?: string
-  /** Creates an attempt of its own kind; absent: an AcquireAttempt. */
-  newAttempt?(options: AttemptOptions): LockAttempt
-  /** The hash field, or the token, that marks an owner in Redis. */
-  ownerField(threadId: number): string
-  acquire(owner: string, lease: number, companion?: string): ScriptCall<Outcome<Payload>>
-  /** Hands the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
-  handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Payload>>
+  /** Throws if the caller would wait for itself. */
+  newAttempt(options: AttemptOptions): LockAttempt
   /**
    * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial
    * release of this hold saw, or 0.

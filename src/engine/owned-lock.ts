@@ -1,6 +1,7 @@
 import {
   type AcquireArguments,
   acquireOptions,
+  type Limits,
   lockArguments,
   threadId,
   tryLockArguments,
@@ -45,6 +46,7 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
+    limits: Limits,
     entry?: HoldEntry<H>,
     bare?: BareLevels<LevelOf<H>>,
   ): Promise<LevelOf<H> | undefined>
@@ -163,8 +165,7 @@ export async function acquireLevel<H extends AnyHold>(
 ): Promise<LevelOf<H> | undefined> {
   assertHasLock(lock)
   const { client, subject, unscoped } = lock
-  const waitTime = client.limitOf(options.waitTime)
-  const wanted = waitTime === options.waitTime ? options : { ...options, waitTime }
+  const limits = client.limitsOf(options)
   const caller = given ?? callerOf<H>(client, options.threadId)
   const entry = caller.entryToAcquire(subject.objectId)
   if (entry?.loss) throw entry.loss
@@ -178,12 +179,12 @@ export async function acquireLevel<H extends AnyHold>(
   let level: LevelOf<H> | undefined
   bare?.begin()
   try {
-    level = await lock[ACQUIRE_FOR](caller, wanted, entry, bare)
+    level = await lock[ACQUIRE_FOR](caller, options, limits, entry, bare)
   } finally {
     entry?.end()
     bare?.end(level !== undefined)
   }
-  if (!level && options.waitTime === undefined && waitTime !== undefined) throw timedOutFor(lock, waitTime)
+  if (!level && options.waitTime === undefined) throw timedOutFor(lock, limits.waitTime)
   if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, subject.name)
   return level
 }

@@ -1,12 +1,9 @@
 import { IllegalMonitorStateError } from '../api/errors'
-import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
-import { withTimeout } from '../util/timeout'
-import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
+import { nameOf, notReplicated } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import type { AcquireRequest } from './acquire-request'
-import { type Caller, type Hold, Level } from './hold'
-import type { LockKind } from './lock-kind'
+import { type AcquireRequest, acquire } from './acquire'
+import type { Hold, Level } from './hold'
 import { updateLevels, wrongTypeAs } from './release'
 
 /**
@@ -17,7 +14,13 @@ interface Entering {
   state: 'waiting' | 'inside' | 'left'
 }
 
-export function reentryRefused({ name, reentrantBy }: LockKind, hold: Hold, caller: Caller) {
+/** Adds a level to a hold of the caller, or acquires a new hold if that one ends before. */
+export async function reenterOrAcquire(request: AcquireRequest, hold: Hold): Promise<Level | undefined> {
+  if (request.kind.reentrantBy && hold.checkLive()) throw reentryRefused(request, hold)
+  return (await reenterInTime(request, hold)) ?? (await acquire(request))
+}
+
+function reentryRefused({ kind: { name, reentrantBy }, caller }: AcquireRequest, hold: Hold) {
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
       `(client ${hold.client.clientId}, thread id ${hold.threadId}). Release it first. ` +
@@ -26,32 +29,20 @@ export function reentryRefused({ name, reentrantBy }: LockKind, hold: Hold, call
 }
 
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
-export async function reenterInTime(request: AcquireRequest, hold: Hold) {
+async function reenterInTime(request: AcquireRequest, hold: Hold) {
   const entering: Entering = { state: 'waiting' }
   // Its caller may leave while it waits for other operations on the hold.
   const work = hold.runSerially(async () =>
     entering.state === 'left' ? undefined : await reenter(request, hold, entering),
   )
   try {
-    return await inTime(request, work, `the re-entry of ${nameOf(request.kind, hold.threadId)}`)
+    return await request.inTime(work, `the re-entry of ${nameOf(request.kind, hold.threadId)}`)
   } catch (error) {
     // The level came first: the caller gets it, and decides.
     if (entering.state === 'inside') return await work
     entering.state = 'left'
     throw error
   }
-}
-
-/** Settles as the work does, unless the signal aborts or the wait of the request ends first. */
-export function inTime<T>(request: AcquireRequest, work: Promise<T>, subject: string): Promise<T> {
-  const { waitTime, signal } = request
-  const { clock, clientId, grace } = request.client
-  const late = () => {
-    throw unanswered(subject, clientId)
-  }
-  const limited =
-    waitTime === undefined ? work : withTimeout(work, Math.max(waitTime, 0) + grace, clock, late)
-  return unlessAborted(limited, signal)
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
@@ -85,8 +76,7 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
     return undefined
   }
   entering.state = 'inside'
-  const { caller, branchPlace, bare } = request
-  const level = hold.addLevel(new Level(hold, options.leaseTime, sent, caller.thread, branchPlace), bare)
+  const level = hold.addLevel(request, sent)
   client.leases.update(hold)
   return level
 }
@@ -113,7 +103,7 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
     }
     if (reply.acknowledged) return reply
     hold.book.endsAt(reply.value.leaseEnd)
-    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver && !request.signal?.aborted) continue
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && request.waitTime > 0 && !request.signal?.aborted) continue
     if (!hold.checkLive()) {
       hold.releaseOrphan()
       return undefined

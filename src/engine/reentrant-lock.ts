@@ -1,17 +1,17 @@
 import { inspect } from 'node:util'
-import type { AcquireArguments } from '../api/arguments'
+import type { AcquireArguments, Limits } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import { quote } from '../util/quote'
-import { acquire } from './acquire'
-import { AcquireRequest } from './acquire-request'
+import { AcquireRequest, acquire } from './acquire'
 import { forceUnlock, inspectLock } from './force-unlock'
 import type { Caller, Hold, Level } from './hold'
 import { LockHandle } from './lock-handle'
 import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockKind } from './lock-kind'
 import { countOf, OwnedLock } from './owned-lock'
+import { reenterOrAcquire } from './reenter'
 import { release } from './release'
 import type { RLock } from './rlock'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
@@ -77,12 +77,14 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
   [ACQUIRE_FOR](
     caller: Caller,
     options: AcquireArguments,
+    limits: Limits,
     entry?: HoldEntry<Hold>,
     bare?: BareLevels<Level>,
   ) {
     const { client, kind } = this
-    const request = new AcquireRequest(client, kind, caller, options, entry, bare)
-    return caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
+    const request = new AcquireRequest(client, kind, caller, options, limits, entry, bare)
+    if (caller.thread?.parent) return waitForSiblingBranches(request)
+    return entry?.hold ? reenterOrAcquire(request, entry.hold) : acquire(request)
   }
 
   [HANDLE_OF](level: Level): Handle {

@@ -3,9 +3,9 @@ import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/wait-errors'
-import { acquire } from './acquire'
-import type { AcquireRequest } from './acquire-request'
+import { type AcquireRequest, acquire } from './acquire'
 import type { Hold, Level } from './hold'
+import { reenterOrAcquire } from './reenter'
 
 /**
  * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires.
@@ -19,7 +19,9 @@ export async function waitForSiblingBranches(request: AcquireRequest): Promise<L
     let acquired: Level | undefined
     try {
       const isInside = !hold || place?.state === 'inside' || (await untilInside(request, hold))
-      if (isInside) acquired = await acquire(request)
+      if (!isInside) return undefined
+      const own = request.caller.holdOf(request.kind.objectId)
+      acquired = await (own ? reenterOrAcquire(request, own) : acquire(request))
       return acquired
     } catch (error) {
       if (error !== ANCESTOR_ACQUIRED) throw error
@@ -54,13 +56,12 @@ function enterBranch(request: AcquireRequest): Hold | undefined {
 async function untilInside(request: AcquireRequest, hold: Hold): Promise<boolean> {
   const { client, kind, waitTime, signal } = request
   const place = request.branchPlace!
-  if (request.isWaitOver) return false
+  if (waitTime <= 0) return false
   const joined = client.clock.now()
   await outsideThreads(() => {
     const stopWatching = client.queues.selfWait.watch(kind, () => [{ joined }])
-    const decision = place.decided()
-    const inTime = waitTime === undefined ? decision : withTimeout(decision, waitTime, client.clock, () => {})
-    return unlessAborted(inTime, signal).finally(stopWatching)
+    const decision = withTimeout(place.decided(), waitTime, client.clock, () => {})
+    return unlessAborted(decision, signal).finally(stopWatching)
   })
   if (hold.state === 'lost') throw hold.lossError()
   return place.state !== 'waiting'

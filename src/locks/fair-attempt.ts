@@ -1,12 +1,10 @@
-import type { Client } from '../client/client'
-import { AcquireAttempt } from '../engine/acquire'
-import type { AttemptOptions } from '../engine/lock-kind'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
 import type { FairKind } from './fair-kind'
 import { FairPlaces } from './fair-places'
+import { AcquireAttempt } from './named-lock'
 
 /**
  * How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has
@@ -15,33 +13,24 @@ import { FairPlaces } from './fair-places'
 const LEAVING_LASTS = 60_000
 
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
-export class FairAttempt extends AcquireAttempt {
-  readonly owner = this.wanted.owner
-  private readonly queues = this.wanted.waitTime === undefined || this.wanted.waitTime > 0
+export class FairAttempt extends AcquireAttempt<FairKind> {
+  override readonly target = this.kind.queueOf(this.owner)
+  private readonly queues = this.waitTime > 0
   private places: FairPlaces | undefined
   /** When the last try was sent whose answer said that the owner is in the queue. */
   placedAt: Moment | undefined
   /** The queue on the server may have a place of it. */
   private mayHavePlace = false
 
-  constructor(
-    client: Client,
-    private readonly fair: FairKind,
-    options: AttemptOptions,
-  ) {
-    super(client, fair, options, fair.queueOf(options.owner))
-  }
-
   override send(): ScriptCall<Outcome<undefined>> {
-    const { fair } = this
-    const { owner, lease } = this.wanted
-    if (!this.queues) return fair.enter(owner, lease, false)
-    this.places ??= FairPlaces.of(this.client, fair) ?? new FairPlaces(this.client, fair)
+    const { kind, owner, lease } = this
+    if (!this.queues) return kind.enter(owner, lease, false)
+    this.places ??= FairPlaces.of(kind.client, kind) ?? new FairPlaces(kind.client, kind)
     const { places } = this
     places.add(this)
     const hadPlace = this.mayHavePlace
     this.mayHavePlace = true
-    const call = fair.enter(owner, lease, true)
+    const call = kind.enter(owner, lease, true)
     call.whenAnswered(
       ({ value: { granted, isPlaced = false, lives = -1 }, sent, connectionBroke }) => {
         if (granted) return
@@ -58,27 +47,28 @@ export class FairAttempt extends AcquireAttempt {
 
   /** Tries again: its place may be gone, or it may head the queue of a free lock. */
   lookAgain(): void {
-    this.client.queues.of(this.target)?.wake()
+    this.kind.client.queues.of(this.target)?.wake()
   }
 
   override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
     super.undo(inFlight)
     // A try in flight may enter the queue after the waiter has left it.
-    if (inFlight && this.queues) this.client.orphans.afterTry(this.place, inFlight, () => true)
+    if (inFlight && this.queues) this.kind.client.orphans.afterTry(this.place, inFlight, () => true)
   }
 
   /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */
   ended(granted: boolean): void {
+    const { client } = this.kind
     this.places?.remove(this)
     // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a
     // third of an allowance later.
-    if (granted) this.places?.refreshWithin(this.wanted.lease + 1)
-    else if (this.mayHavePlace) this.client.orphans.releaseNow(this.place, this.client.clock.now())
+    if (granted) this.places?.refreshWithin(this.lease + 1)
+    else if (this.mayHavePlace) client.orphans.releaseNow(this.place, client.clock.now())
   }
 
   /** Its place in the queue, for a waiter that leaves. */
   private get place(): Orphan {
-    const { fair, owner } = this
-    return { lease: LEAVING_LASTS, release: async () => void (await fair.leave(owner).answer) }
+    const { kind, owner } = this
+    return { lease: LEAVING_LASTS, release: async () => void (await kind.leave(owner).answer) }
   }
 }

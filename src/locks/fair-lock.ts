@@ -1,5 +1,4 @@
-import type { AcquireAttempt } from '../engine/acquire'
-import type { AttemptOptions, ReleaseReply } from '../engine/lock-kind'
+import type { AttemptOptions, LockAttempt, ReleaseReply } from '../engine/lock-kind'
 import type { RLock } from '../engine/rlock'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
@@ -31,8 +30,8 @@ export interface RFairLock extends RLock {}
 
 /** See the interface. */
 export class FairLockKind extends FairKind {
-  newAttempt(options: AttemptOptions): AcquireAttempt {
-    return new FairAttempt(this.client, this, options)
+  override newAttempt(options: AttemptOptions): LockAttempt {
+    return new FairAttempt(this, options)
   }
 
   /** If the server refuses the message, a refresh finds the next owner. */

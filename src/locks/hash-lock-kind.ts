@@ -1,5 +1,4 @@
 import type { Client } from '../client/client'
-import type { LockKind } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../scripts/key-names'
 import { type Admission, exclusive } from '../waiting/admission'
@@ -20,7 +19,7 @@ export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
  * hold count. Such locks of one name exclude each other, and an owner re-enters and releases through any of
  * them, as in Java.
  */
-export class HashLockKind extends NamedLock implements LockKind {
+export class HashLockKind extends NamedLock {
   readonly kind: string = 'lock'
   readonly takesTurns: boolean = true
   readonly admission: () => Admission = exclusive

@@ -1,14 +1,25 @@
+import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import { HashLockKind } from './hash-lock-kind'
-import { decodeAcquire } from './named-lock'
+import { AcquireAttempt, decodeAcquire } from './named-lock'
 
 const HAND_OFF = script('lock/handoff', decodeAcquire)
 
 /** Redisson's RLock: Java's in Redis, and with a local handoff. */
 export class HandoffLockKind extends HashLockKind {
+  override newAttempt(options: AttemptOptions): LockAttempt {
+    return new HandoffAttempt(this, options)
+  }
+
   handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.client.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
+  }
+}
+
+class HandoffAttempt extends AcquireAttempt<HandoffLockKind> {
+  takeOver(giver: string): ScriptCall<Outcome<undefined>> {
+    return this.kind.handOff(giver, this.owner, this.lease)
   }
 }

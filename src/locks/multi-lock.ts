@@ -60,7 +60,9 @@ export class MultiLock extends MembersLock implements RMultiLock {
     super(client, members, 'MultiLock', members.length)
   }
 
-  protected [COLLECT](options: AcquireArguments): Promise<GrantedMembers | undefined> {
+  protected [COLLECT](
+    options: AcquireArguments & { readonly waitTime: number },
+  ): Promise<GrantedMembers | undefined> {
     const failure = (answers: readonly Told[], isFinal: boolean) => {
       const errors = errorsOf(answers)
       const error = errors.find((each) => !isTransient(each)) ?? errors[0]

@@ -1,15 +1,23 @@
 import type { Client } from '../client/client'
 import {
+  type AttemptOptions,
+  type LockAttempt,
+  type LockKind,
   type LockState,
   NOT_HELD,
   type Payload,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-kind'
+import { lockOrphan } from '../engine/lock-orphan'
+import type { Renewal } from '../leases/lease'
+import type { LogicalThread } from '../ownership/logical-thread'
 import { ownersOfClient } from '../ownership/owner-field'
+import { processState } from '../ownership/process-state'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
+import type { Admission, WaitTarget } from '../waiting/admission'
 import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
 
 /** The answers that are one number, by that number. */
@@ -61,7 +69,11 @@ export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-l
  * The names of one lock, in its client and in Redis, and the calls of its scripts that most kinds of locks
  * send alike.
  */
-export abstract class NamedLock {
+export abstract class NamedLock implements LockKind {
+  abstract readonly kind: string
+  abstract readonly takesTurns: boolean
+  abstract readonly admission: () => Admission
+  abstract readonly renewal: Renewal
   readonly relatedIds: readonly string[]
   protected readonly keys: readonly string[]
   /** The keys of the scripts that need all keys of the lock on one node. */
@@ -75,7 +87,7 @@ export abstract class NamedLock {
   constructor(
     readonly name: string,
     readonly key: string,
-    protected readonly client: Client,
+    readonly client: Client,
     readonly objectId: string,
     readonly channel: string,
     ...others: readonly string[]
@@ -96,7 +108,11 @@ export abstract class NamedLock {
     return `${this.owners}${threadId}`
   }
 
-  acquire(owner: string, lease: number, _companion?: string): ScriptCall<Outcome<Payload>> {
+  newAttempt(options: AttemptOptions): LockAttempt {
+    return new AcquireAttempt(this, options)
+  }
+
+  acquire(owner: string, lease: number): ScriptCall<Outcome<Payload>> {
     return this.client.scripts.run(this.own.acquire, this.guardedKeys, [owner, lease], true)
   }
 
@@ -118,5 +134,37 @@ export abstract class NamedLock {
 
   inspect(owner: string): ScriptCall<LockState> {
     return this.client.scripts.run(this.own.inspect, this.keys, [owner])
+  }
+}
+
+/** One owner's attempt at one lock. All its tries have the same owner, so they are granted once. */
+export class AcquireAttempt<Kind extends NamedLock = NamedLock> implements LockAttempt {
+  at: string | undefined
+  readonly threadId = processState.nextThreadId++
+  readonly owner: string
+  readonly lease: number
+  readonly waitTime: number
+  readonly signal: AbortSignal | undefined
+  readonly thread: LogicalThread | undefined
+
+  constructor(
+    protected readonly kind: Kind,
+    { caller, lease, signal, waitTime }: AttemptOptions,
+    readonly target: WaitTarget = kind,
+  ) {
+    this.owner = kind.ownerField(this.threadId)
+    this.lease = lease
+    this.waitTime = waitTime
+    this.signal = signal
+    this.thread = caller.thread
+  }
+
+  send(): ScriptCall<Outcome<Payload>> {
+    return this.kind.acquire(this.owner, this.lease)
+  }
+
+  undo(inFlight: ScriptCall<Outcome<Payload>> | undefined): void {
+    const { kind, owner, lease } = this
+    kind.client.orphans.afterTry(lockOrphan(kind.client, kind, owner, lease), inFlight)
   }
 }

@@ -1,12 +1,11 @@
 import type { Client } from '../client/client'
-import type { Caller } from '../engine/hold'
-import type { LockKind } from '../engine/lock-kind'
+import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
-import { type Next, Shared, type TryReply } from '../waiting/admission'
+import { type Next, queueBeside, Shared, type TryReply } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { AnyWaiter, Waiters } from '../waiting/waiter'
-import { scriptsIn } from './named-lock'
+import { AcquireAttempt, scriptsIn } from './named-lock'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
 const SCRIPTS = scriptsIn('read-lock')
@@ -32,7 +31,7 @@ class ReadersTogether extends Shared {
 }
 
 /** The read side: many holds at a time. Each level has its own read timeout key. */
-export class ReadLockKind extends ReadWriteSide implements LockKind {
+export class ReadLockKind extends ReadWriteSide {
   readonly kind = 'read'
   protected readonly own = SCRIPTS
   readonly shared = true
@@ -45,14 +44,14 @@ export class ReadLockKind extends ReadWriteSide implements LockKind {
     super(name, key, client, 'read', 'write')
   }
 
-  /** A caller that holds the write side may read as well. */
-  companion(caller: Caller): string | undefined {
-    return this.companionHold(caller)?.ownerField
+  override newAttempt(options: AttemptOptions): LockAttempt {
+    const companion = this.companionHold(options.caller)?.ownerField
+    return companion === undefined ? super.newAttempt(options) : new WriterReads(this, options, companion)
   }
 
-  override acquire(owner: string, lease: number, companion?: string): ScriptCall<Outcome<undefined>> {
+  override acquire(owner: string, lease: number, companion = ''): ScriptCall<Outcome<undefined>> {
     const keys = [this.key, this.timeoutKey(owner, 1)]
-    return this.client.scripts.run(SCRIPTS.acquire, keys, [owner, lease, companion ?? ''], true)
+    return this.client.scripts.run(SCRIPTS.acquire, keys, [owner, lease, companion], true)
   }
 
   override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
@@ -63,5 +62,23 @@ export class ReadLockKind extends ReadWriteSide implements LockKind {
   private timeoutKey(owner: string, level: number): string {
     const [before, behind] = this.timeoutKeyParts
     return `${before}${owner}${behind}${level}`
+  }
+}
+
+/**
+ * A caller that holds the write side may read as well, and at once: it must not queue behind readers, which
+ * wait for the end of its write hold.
+ */
+class WriterReads extends AcquireAttempt<ReadLockKind> {
+  constructor(
+    kind: ReadLockKind,
+    options: AttemptOptions,
+    private readonly companion: string,
+  ) {
+    super(kind, options, queueBeside(kind, `companion ${companion}`))
+  }
+
+  override send(): ScriptCall<Outcome<undefined>> {
+    return this.kind.acquire(this.owner, this.lease, this.companion)
   }
 }

@@ -59,11 +59,14 @@ export class RedLock extends MembersLock implements RRedLock {
       )
   }
 
-  protected [COLLECT](options: AcquireArguments): Promise<GrantedMembers | undefined> {
+  protected [COLLECT](
+    options: AcquireArguments & { readonly waitTime: number },
+  ): Promise<GrantedMembers | undefined> {
     const { group, client } = this
     const { leaseTime, waitTime = 1 } = options
     const watchdogLeases = group.members.map((member) => (member.client ?? client).lockWatchdogTimeout)
-    const bound = (leaseTime ?? Math.min(...watchdogLeases, client.maxHoldOf(options) ?? Infinity)) / 10
+    const bound =
+      (leaseTime ?? Math.min(...watchdogLeases, client.limitsOf(options).maxHoldTime ?? Infinity)) / 10
     // Redlock's validity: the lease less an allowance for clocks that run at different rates.
     const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
     const failure = (answers: readonly Told[], isFinal: boolean) => {

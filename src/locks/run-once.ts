@@ -43,7 +43,7 @@ export function runOnce(
   checkOptions(options, ['atLeast', 'maxHoldTime'])
   const atLeast = Math.ceil(positive('atLeast', options.atLeast))
   const given = leaseTime(options.maxHoldTime, undefined, 'maxHoldTime')
-  const maxHoldTime = client.maxHoldOf({ leaseTime: undefined, maxHoldTime: given })
+  const { maxHoldTime } = client.limitsOf({ maxHoldTime: given })
   if (maxHoldTime !== undefined && maxHoldTime < atLeast)
     throw new RangeError(`maxHoldTime (${maxHoldTime} ms) must be at least atLeast (${atLeast} ms)`)
   // A thread of its own, so that a caller that holds the lock already does not run the job a second time.

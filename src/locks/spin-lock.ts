@@ -1,10 +1,10 @@
 import { checkOptions, describe, positive } from '../api/arguments'
 import type { Client } from '../client/client'
-import { AcquireAttempt } from '../engine/acquire'
-import type { AttemptOptions } from '../engine/lock-kind'
+import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { random } from '../util/random'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { HashLockKind } from './hash-lock-kind'
+import { AcquireAttempt } from './named-lock'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
 export interface BackOffPolicy {
@@ -129,7 +129,7 @@ export class SpinLockKind extends HashLockKind {
     this.target = queueBeside(this, 'spin', { admission: () => new Spinning(backOff) })
   }
 
-  newAttempt(options: AttemptOptions): AcquireAttempt {
-    return new AcquireAttempt(this.client, this, options, this.target)
+  override newAttempt(options: AttemptOptions): LockAttempt {
+    return new AcquireAttempt(this, options, this.target)
   }
 }

@@ -1,7 +1,6 @@
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
-import { AcquireAttempt } from '../engine/acquire'
-import type { AttemptOptions, LockKind, ReenterReply, ReleaseReply } from '../engine/lock-kind'
+import type { AttemptOptions, LockAttempt, ReenterReply, ReleaseReply } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
@@ -9,7 +8,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
-import { decodeAcquire, NamedLock, scriptsIn } from './named-lock'
+import { AcquireAttempt, decodeAcquire, NamedLock, scriptsIn } from './named-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -71,7 +70,7 @@ const DOUBLING: BackOffPolicy = {
 const RENEWAL = renewalBy('token-lock/renew')
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
-export class TokenLockKind extends NamedLock implements LockKind {
+export class TokenLockKind extends NamedLock {
   readonly kind = 'token'
   protected readonly own = SCRIPTS
   readonly shownAs = 'TokenLock'
@@ -85,8 +84,8 @@ export class TokenLockKind extends NamedLock implements LockKind {
     super(name, key, client, `token ${key}`, tokenLockChannel(key))
   }
 
-  newAttempt(options: AttemptOptions): AcquireAttempt {
-    return new TokenAttempt(this.client, this, options)
+  override newAttempt(options: AttemptOptions): LockAttempt {
+    return new TokenAttempt(this, options)
   }
 
   /** The token. It is not derived from the thread id: every client that knows it can release the lock. */
@@ -112,7 +111,7 @@ export class TokenLockKind extends NamedLock implements LockKind {
 }
 
 /** Warns once when it has waited for a long time behind a key that never expires. */
-class TokenAttempt extends AcquireAttempt {
+class TokenAttempt extends AcquireAttempt<TokenLockKind> {
   private isBehindNoExpiry = false
 
   override send(): ScriptCall<Outcome<undefined>> {
@@ -123,14 +122,18 @@ class TokenAttempt extends AcquireAttempt {
     return call
   }
 
+  takeOver(giver: string): ScriptCall<Outcome<undefined>> {
+    return this.kind.handOff(giver, this.owner, this.lease)
+  }
+
   waitedLong(): void {
     if (!this.isBehindNoExpiry) return
     warnOnce(
       this,
       'RLOCK_NO_EXPIRY',
       `A caller has waited for ${this.target.subject} for 5 s, and its key has no expiry (client ` +
-        `${this.client.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. The ` +
-        'wait may never end. Check what the key is. If nothing holds the lock, delete the key or call ' +
+        `${this.kind.client.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
+        'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call ' +
         'forceUnlock().',
     )
   }

@@ -1,7 +1,6 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import type { Client } from '../client/client'
-import type { Caller } from '../engine/hold'
-import type { LockKind } from '../engine/lock-kind'
+import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { quote } from '../util/quote'
 import { exclusive } from '../waiting/admission'
 import { HASH_LOCK_RENEWAL } from './hash-lock-kind'
@@ -14,7 +13,7 @@ const SCRIPTS = scriptsIn('write-lock')
  * The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain
  * lock.
  */
-export class WriteLockKind extends ReadWriteSide implements LockKind {
+export class WriteLockKind extends ReadWriteSide {
   readonly kind = 'write'
   protected readonly own = SCRIPTS
   readonly takesTurns = true
@@ -34,8 +33,9 @@ export class WriteLockKind extends ReadWriteSide implements LockKind {
    * Throws for a reader that would wait to write, because it would wait for itself. A single try simply
    * fails.
    */
-  companion(caller: Caller, willWait: boolean): undefined {
-    const reading = willWait ? this.companionHold(caller) : undefined
+  override newAttempt(options: AttemptOptions): LockAttempt {
+    const { caller, waitTime } = options
+    const reading = waitTime > 0 ? this.companionHold(caller) : undefined
     if (reading)
       throw new IllegalMonitorStateError(
         `${caller.description} holds the read side of ${quote(this.name)} and wants to write (client ` +
@@ -43,6 +43,6 @@ export class WriteLockKind extends ReadWriteSide implements LockKind {
           'Release the read lock first and read the data again afterwards, or take the write lock from the ' +
           'start.',
       )
-    return undefined
+    return super.newAttempt(options)
   }
 }

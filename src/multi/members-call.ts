@@ -30,6 +30,7 @@ export const ENDED = new RedisUnavailableError('the round had ended before the s
 export type Told = Answer & { readonly state: LockMember }
 
 export interface MembersOptions extends AcquireArguments {
+  readonly waitTime: number
   /** How long the members count from the first grant, in ms. Undefined: as long as each is held. */
   readonly validFor?: number | undefined
   /**

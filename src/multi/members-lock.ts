@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { AcquireArguments } from '../api/arguments'
+import type { AcquireArguments, Limits } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
@@ -52,11 +52,14 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
   }
 
   /** Undefined: the wait was over. */
-  protected abstract [COLLECT](options: AcquireArguments): Promise<GrantedMembers | undefined>
+  protected abstract [COLLECT](
+    options: AcquireArguments & { readonly waitTime: number },
+  ): Promise<GrantedMembers | undefined>
 
   async [ACQUIRE_FOR](
     caller: Caller<MembersHold>,
     options: AcquireArguments,
+    { waitTime }: Limits,
     entry?: HoldEntry<MembersHold>,
     bare?: BareLevels<MembersLevel>,
   ) {
@@ -67,7 +70,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     const { objectId } = this.subject
     caller.holdOf(objectId)?.assertNotLost(entry)
     // The members belong to the same caller, so that the function of `withLock` re-enters them.
-    const collect = () => this[COLLECT](options)
+    const collect = () => this[COLLECT]({ ...options, waitTime })
     const members = await (thread ? processState.threads.run(thread, collect) : collect())
     if (!members) return undefined
     try {

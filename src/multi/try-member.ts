@@ -54,7 +54,7 @@ export class Wait {
 
   constructor(
     private readonly clock: Clock,
-    private readonly ms: number | undefined,
+    private readonly ms: number,
   ) {
     this.started = clock.now()
   }
@@ -64,9 +64,9 @@ export class Wait {
     return this.clock.elapsedSince(this.started)
   }
 
-  /** In ms; the greatest safe integer for a wait without limit. */
+  /** In ms; the greatest safe integer for a wait without limit: a foreign lock may take no Infinity. */
   get left(): number {
-    return this.ms === undefined ? Number.MAX_SAFE_INTEGER : Math.max(0, this.ms - this.elapsed)
+    return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, this.ms - this.elapsed))
   }
 
   get isOver(): boolean {
@@ -74,6 +74,6 @@ export class Wait {
   }
 
   get isOneTry(): boolean {
-    return this.ms !== undefined && this.ms <= 0
+    return this.ms <= 0
   }
 }

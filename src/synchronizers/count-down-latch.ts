@@ -125,16 +125,17 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
-    const { waitTime, signal } = waitArguments(first, unit)
+    const { waitTime: given, signal } = waitArguments(first, unit)
     const { client, keys } = this
+    const waitTime = given ?? client.options.waitTime
     const attempt: Attempt<undefined> = {
-      wanted: { waitTime, signal },
+      waitTime,
+      signal,
       send: () => client.scripts.run(LOOK, keys, []),
     }
     // A single check waits for no other caller, and no earlier answer replaces it.
-    const isSingle = waitTime !== undefined && waitTime <= 0
-    const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
-    const reply = await enter(this, attempt, target)
+    const target = waitTime <= 0 ? queueBeside(this.target, 'single checks') : this.target
+    const reply = await enter(this, attempt, given, target)
     return first === undefined ? undefined : reply !== undefined
   }
 

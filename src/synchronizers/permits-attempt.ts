@@ -24,13 +24,18 @@ export const NO_SEMAPHORE = -1
 
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
+  readonly waitTime: number
+  readonly signal: AbortSignal | undefined
   /** How many permits were free at its last try, if they were too few. */
   protected free: number | undefined
 
   constructor(
     protected readonly semaphore: Synchronizer,
     readonly wanted: PermitsWanted,
-  ) {}
+  ) {
+    this.waitTime = wanted.waitTime ?? semaphore.client.options.waitTime
+    this.signal = wanted.signal
+  }
 
   send(): ScriptCall<PermitsAnswer> {
     const call = this.ask()

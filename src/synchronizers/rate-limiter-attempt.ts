@@ -30,12 +30,17 @@ const CANCELLED_FOR = 60_000
  * at most.
  */
 export class RateLimiterAttempt implements Attempt<RateRefusal> {
+  readonly waitTime: number
+  readonly signal: AbortSignal | undefined
   private readonly id = randomHex(ID_BYTES)
 
   constructor(
     private readonly limiter: Synchronizer,
     readonly wanted: PermitsWanted,
-  ) {}
+  ) {
+    this.waitTime = wanted.waitTime ?? limiter.client.options.waitTime
+    this.signal = wanted.signal
+  }
 
   send(): ScriptCall<Outcome<RateRefusal>> {
     const { client, keys } = this.limiter

@@ -221,7 +221,7 @@ async function setRate(limiter: RateLimiter, given: RateParameters, when: number
 
 async function take(limiter: RateLimiter, wanted: PermitsWanted): Promise<boolean> {
   const { client, name } = limiter
-  const reply = await enter(limiter, new RateLimiterAttempt(limiter, wanted))
+  const reply = await enter(limiter, new RateLimiterAttempt(limiter, wanted), wanted.waitTime)
   if (!reply) return false
   const { grant } = reply.value
   if (grant === 'not set') throw notSet(limiter)

@@ -220,7 +220,7 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolea
     client.assertWanted(signal)
     return true
   }
-  if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted)))) return false
+  if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted), wanted.waitTime))) return false
   client.permitsOut.took(target.objectId, permits)
   // The client may have begun to shut down in the same tick.
   if (!client.closing.aborted) return true

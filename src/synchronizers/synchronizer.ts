@@ -71,17 +71,21 @@ export function messagesOf({ target, client }: Synchronizer): readonly [channel:
   return [target.channel, client.publishCommand]
 }
 
-/** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
+/**
+ * Waits in the queue. `given`: the waitTime of the call. A call without one has that of the client, and
+ * rejects after it.
+ */
 export function enter<Grant>(
   synchronizer: Synchronizer,
   attempt: Attempt<Grant>,
+  given: number | undefined,
   target = synchronizer.target,
 ): Promise<WaitResult<Grant>> {
   const { client } = synchronizer
-  const { wanted } = attempt
-  const waitTime = client.limitOf(wanted.waitTime)
-  if (waitTime === wanted.waitTime) return client.acquire(target, attempt)
-  return client.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } })).then((reply) => {
+  const { waitTime } = attempt
+  const entered = client.acquire(target, attempt)
+  if (given !== undefined || waitTime === Number.POSITIVE_INFINITY) return entered
+  return entered.then((reply) => {
     if (!reply) throw waitIsOver(synchronizer, waitTime)
     return reply
   })

@@ -51,8 +51,8 @@ export class Admission {
   readonly shared: boolean = false
 
   /** A try was answered, and others wait. The answer may also grant some of them. */
-  next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Waiters): Next {
-    return value.granted ? (wanted.lease ?? Number.POSITIVE_INFINITY) : value.blockedFor
+  next({ value }: TryReply, { lease = Infinity }: Attempt<unknown>, _: Waiters): Next {
+    return value.granted ? lease : value.blockedFor
   }
 
   /**

@@ -26,10 +26,10 @@ export type GrantedReply<Grant> = Reply<Extract<Outcome<Grant>, { readonly grant
 /** The reply to the try that was granted, or undefined when the wait was over. */
 export type WaitResult<Grant> = GrantedReply<Grant> | undefined
 
-/** What the caller of an acquisition asked for. */
-export interface Wanted {
-  /** How long to wait at most, in ms; 0 or less: one try; undefined: without limit. */
-  readonly waitTime: number | undefined
+/** The acquisition of one waiter: what it wants, how to try once, and how to undo what a try may have got. */
+export interface Attempt<Grant> {
+  /** How long to wait at most, in ms; 0 or less: one try; Infinity: without limit. */
+  readonly waitTime: number
   readonly signal: AbortSignal | undefined
   /** For how long the server keeps what it grants, in ms; absent where nothing ends it. */
   readonly lease?: number
@@ -39,11 +39,6 @@ export interface Wanted {
    * The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold.
    */
   readonly thread?: LogicalThread | undefined
-}
-
-/** The acquisition of one waiter: how to try once, and how to undo what a try may have been granted. */
-export interface Attempt<Grant> {
-  readonly wanted: Wanted
   /** Where the code of the user asked, in development. */
   at?: string | undefined
   /** Called after a long wait. */

@@ -79,7 +79,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     // A try of it may hold the lock already, and would answer in place of the handoff.
     if (!this.isResting || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
     // Waiters of other clients sleep for the TTL that they read: without a message, none may shorten it.
-    if (waiter.attempt.wanted.lease! < longest || !this.takeHandoff()) return undefined
+    if (waiter.attempt.lease! < longest || !this.takeHandoff()) return undefined
     return outsideThreads(() => {
       this.beginTries()
       return this.sendTry(waiter, giver)

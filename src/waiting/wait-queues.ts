@@ -53,7 +53,7 @@ export class WaitQueues {
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
   acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
     let queue = this.queues.get(target.objectId)
-    if (queue?.isEmpty === false && (attempt.wanted.waitTime ?? 1) <= 0) {
+    if (queue?.isEmpty === false && attempt.waitTime <= 0) {
       // The waiters here came first, so a single try must not go ahead of them.
       if (queue.isKnownHeld()) return Promise.resolve(undefined)
       if (queue.admission.shared) return new WaitQueue(target, this.environment).join(attempt).result
@@ -167,7 +167,7 @@ export class WaitQueues {
     for (const queue of this.queues.values())
       if (queue.target.relatedIds.includes(objectId))
         for (const waiter of [...queue.waiters])
-          if (waiter.attempt.wanted.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
+          if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
   }
 
   close(error: unknown): void {

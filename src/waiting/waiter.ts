@@ -121,9 +121,9 @@ export class Waiter<Grant> {
     queue.waiters.add(this)
     const { clock, grace } = queue.environment
     this.joined = clock.now()
-    const { waitTime, signal } = attempt.wanted
-    this.lastTry = waitTime !== undefined && waitTime <= 0
-    if (waitTime !== undefined)
+    const { waitTime, signal } = attempt
+    this.lastTry = waitTime <= 0
+    if (waitTime < Number.POSITIVE_INFINITY)
       this.timer = clock.after(this.lastTry ? grace : waitTime, () => this.waitIsOver())
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
@@ -144,10 +144,7 @@ export class Waiter<Grant> {
 
   /** How much of its wait is left, in ms. */
   get remainingWait(): number {
-    const { waitTime } = this.attempt.wanted
-    return waitTime === undefined
-      ? Number.POSITIVE_INFINITY
-      : waitTime - this.queue.environment.clock.elapsedSince(this.joined)
+    return this.attempt.waitTime - this.queue.environment.clock.elapsedSince(this.joined)
   }
 
   /** Sends one try. With `giver` it takes over from that hold of this client. */
@@ -254,7 +251,7 @@ export class Waiter<Grant> {
 
   /** For messages. */
   private get name(): string {
-    return nameOf(this.queue.target, this.attempt.wanted.threadId)
+    return nameOf(this.queue.target, this.attempt.threadId)
   }
 
   private failUnreplicated() {

@@ -1,4 +1,4 @@
-import type { Outcome, ScriptCall, Wanted } from 'rlock/internal'
+import type { Attempt, Outcome, ScriptCall } from 'rlock/internal'
 import { GrantAttempt } from './grant-attempt'
 import { GrantLease } from './grant-lease'
 import type { LeasedObject } from './leased-object'
@@ -12,7 +12,7 @@ export interface Granted<Grant> {
 /** Waits for a grant, and has its lease renewed. Undefined: the wait was over. */
 export async function acquire<Grant>(
   object: LeasedObject,
-  wanted: Pick<Wanted, 'waitTime' | 'signal'>,
+  wanted: Pick<Attempt<Grant>, 'waitTime' | 'signal'>,
   ask: (owner: string, lease: number) => ScriptCall<Outcome<Grant>>,
   isLeased: (grant: Grant) => boolean = () => true,
 ): Promise<Granted<Grant> | undefined> {

@@ -6,7 +6,6 @@ import {
   ownerField,
   processState,
   type ScriptCall,
-  type Wanted,
 } from 'rlock/internal'
 import type { Grantee } from './grant-lease'
 import type { LeasedObject } from './leased-object'
@@ -15,20 +14,24 @@ import type { LeasedObject } from './leased-object'
 export class GrantAttempt<Grant> implements Attempt<Grant>, Grantee {
   readonly threadId = processState.nextThreadId++
   readonly owner: string
-  readonly wanted: Wanted & { readonly lease: number }
+  readonly waitTime: number
+  readonly signal: AbortSignal | undefined
+  readonly lease: number
 
   constructor(
     readonly object: LeasedObject,
-    given: Pick<Wanted, 'waitTime' | 'signal'>,
+    given: Pick<Attempt<Grant>, 'waitTime' | 'signal'>,
     private readonly ask: (owner: string, lease: number) => ScriptCall<Outcome<Grant>>,
   ) {
-    const { clientId, lockWatchdogTimeout: lease } = object.client
+    const { clientId, lockWatchdogTimeout } = object.client
     this.owner = ownerField(clientId, this.threadId)
-    this.wanted = { ...given, lease, threadId: this.threadId }
+    this.waitTime = given.waitTime
+    this.signal = given.signal
+    this.lease = lockWatchdogTimeout
   }
 
   send(): ScriptCall<Outcome<Grant>> {
-    return this.ask(this.owner, this.wanted.lease)
+    return this.ask(this.owner, this.lease)
   }
 
   undo(inFlight: AnyScriptCall | undefined): void {
@@ -36,7 +39,7 @@ export class GrantAttempt<Grant> implements Attempt<Grant>, Grantee {
   }
 
   orphan(
-    lease = this.wanted.lease,
+    lease = this.lease,
     release: () => Promise<unknown> = () => this.object.release(this.owner),
   ): Orphan {
     return { lease, release: async () => void (await release()) }

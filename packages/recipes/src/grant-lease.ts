@@ -7,7 +7,7 @@ export interface Grantee {
   readonly object: LeasedObject
   readonly owner: string
   readonly threadId: number
-  readonly wanted: { readonly lease: number }
+  readonly lease: number
   /** What the server may have for this owner. `release`: how it is ended. */
   orphan(lease?: number, release?: () => Promise<unknown>): Orphan
 }
@@ -20,12 +20,12 @@ export class GrantLease extends Lease {
     private readonly grantee: Grantee,
     granted: ConstructorParameters<typeof LeaseBook>[1],
   ) {
-    const { object, owner, wanted } = grantee
+    const { object, owner, lease } = grantee
     const { client, kind, target } = object
     const { renewal, shared } = kind
     // An owner of a part excludes no waiter, so there is no self-deadlock to warn of.
     const ids = shared ? { objectId: `part of ${target.key}`, relatedIds: [] } : {}
-    super({ ...target, ...ids, renewal, shared }, owner, new LeaseBook(client.clock, granted, wanted.lease))
+    super({ ...target, ...ids, renewal, shared }, owner, new LeaseBook(client.clock, granted, lease))
   }
 
   get needsWatchdog(): boolean {

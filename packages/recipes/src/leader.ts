@@ -75,7 +75,11 @@ export class LeaderNotes {
    * Waits for a leader with another term than this one; undefined: none came in `waitTime` ms. A leader that notes itself is seen
    * at once, and one in Java with the next message, or when the lease ends that was seen last.
    */
-  async next(term: number | undefined, signal: AbortSignal, waitTime?: number): Promise<Leader | undefined> {
+  async next(
+    term: number | undefined,
+    signal: AbortSignal,
+    waitTime = Infinity,
+  ): Promise<Leader | undefined> {
     const { client, keys } = this
     const { clock } = client
     let unnoted: { readonly label: string; readonly since: Moment } | undefined
@@ -90,7 +94,8 @@ export class LeaderNotes {
       return { granted: true, grant: leader }
     }
     const attempt: Attempt<Leader> = {
-      wanted: { waitTime, signal },
+      waitTime,
+      signal,
       send: (): ScriptCall<Outcome<Leader>> => client.scripts.run({ ...LOOK, decode }, keys, []),
     }
     return (await client.acquire(this.newTarget(), attempt))?.value.grant

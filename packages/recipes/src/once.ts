@@ -74,7 +74,7 @@ export async function once<T>(
 ): Promise<OnceResult<T>> {
   const client = checkedClient(redisson)
   const { keep, fingerprint, waitTime, storeError, codec } = checkedOptions(fn, options)
-  const begun = await begin(client, key, client.limitOf(waitTime))
+  const begun = await begin(client, key, waitTime ?? client.options.waitTime)
   if (!begun)
     throw new InFlightError(
       `Another call with the key ${quote(key)} is running (client ${client.clientId}). Try again later.`,

@@ -26,12 +26,12 @@ interface Begun {
 class OneRun extends Admission {
   override next(
     { value, sent }: TryReply,
-    { wanted }: { wanted: { lease?: number } },
+    { lease = Number.POSITIVE_INFINITY }: { lease?: number },
     waiters: Waiters,
   ): Next {
     if (!value.granted) return value.blockedFor
     const { stored } = value.grant as Begun
-    if (!stored) return wanted.lease ?? Number.POSITIVE_INFINITY
+    if (!stored) return lease
     for (const waiter of [...waiters]) if (waiter.joined.monotonic <= sent.monotonic) waiter.grant({ stored })
     return 'more may enter'
   }
@@ -60,7 +60,7 @@ const STORED_FOR = 60_000
 export async function begin(
   client: Client,
   key: string,
-  waitTime: number | undefined,
+  waitTime: number,
   signal?: AbortSignal,
 ): Promise<(Granted<Begun> & { readonly run: LeasedObject }) | undefined> {
   const run = new LeasedObject(client, RUNS, key)

@@ -1,4 +1,4 @@
-import { blocked, type Client, type Outcome, shared, type Wanted } from 'rlock/internal'
+import { type Attempt, blocked, type Client, type Outcome, shared } from 'rlock/internal'
 import { acquire, type Granted } from './acquire-grant'
 import { byOwners, type Kind, LeasedObject } from './leased-object'
 import { script } from './script'
@@ -19,7 +19,7 @@ export async function takeNumber(
   client: Client,
   name: string,
   count: number,
-  wanted: Pick<Wanted, 'waitTime' | 'signal'>,
+  wanted: Pick<Attempt<number>, 'waitTime' | 'signal'>,
 ): Promise<Granted<number> | undefined> {
   const slots = new LeasedObject(client, SLOTS, name)
   return await acquire(slots, wanted, (owner, lease) =>

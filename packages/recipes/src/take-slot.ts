@@ -63,9 +63,9 @@ export async function takeSlot(
   const client = checkedClient(redisson)
   wholeNumber('count', count, 1, MOST)
   const { signal } = readOptions(options)
-  const waitTime = client.limitOf(undefined)
+  const { waitTime } = client.options
   const taken = await takeNumber(client, name, count, { waitTime, signal })
-  if (!taken) throw timedOut('slot', name, waitTime ?? 0, client.clientId)
+  if (!taken) throw timedOut('slot', name, waitTime, client.clientId)
   return new TakenSlot(taken.grant, taken.lease!)
 }
 

@@ -171,14 +171,12 @@ async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all
 async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   const { client } = semaphore
   const { leaseTime, signal } = wanted
-  const maxHoldTime = client.maxHoldOf(wanted)
+  const { waitTime: limit, maxHoldTime } = client.limitsOf(wanted)
   const lease = leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime ?? Infinity)
   const started = client.clock.now()
   // All tries are one wait, also where its limit is that of the client.
-  const limit = client.limitOf(wanted.waitTime)
   for (let tries = 1; ; tries++) {
-    const waitTime =
-      limit === undefined ? wanted.waitTime : Math.max(0, limit - client.clock.elapsedSince(started))
+    const waitTime = Math.max(0, limit - client.clock.elapsedSince(started))
     const taken = await take(semaphore, { leaseTime: lease, waitTime, signal, permits: 1 })
     if (!taken) {
       if (wanted.waitTime === undefined) throw waitIsOver(semaphore, limit)
@@ -208,7 +206,7 @@ async function takeIds(semaphore: Synchronizer, wanted: PermitsWanted, many: boo
 async function take(semaphore: Synchronizer, wanted: PermitsWanted) {
   const { client } = semaphore
   const attempt = new LeasedPermitsAttempt(semaphore, wanted)
-  const reply = await enter(semaphore, attempt)
+  const reply = await enter(semaphore, attempt, wanted.waitTime)
   if (!reply) return undefined
   // The client may have begun to shut down in the same tick.
   if (!client.closing.aborted) return { ids: attempt.ids, sent: reply.sent }

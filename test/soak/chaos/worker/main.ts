@@ -49,7 +49,7 @@ function firstOf(queue: WaitQueue) {
   if (!waiter) return undefined
   const { attempt, joined, lastTry } = waiter
   const [inFlight, unacknowledged] = [waiter['inFlight'], waiter['unacknowledged']]
-  const { waitTime } = attempt.wanted
+  const { waitTime } = attempt
   const trying = inFlight && {
     isInFlight: inFlight.isInFlight,
     started: inFlight.started,

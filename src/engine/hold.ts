@@ -68,32 +68,35 @@ export class Hold extends Lease {
   /** Aborts its signal, and emits `lockLost` unless its explicit lease just ended. */
   lose(reason: LossReason): void {
     if (this.state !== 'held' && this.state !== 'released') return
-    const { client, leased, entry, owner, threadId } = this
-    // First: a listener of the signal may acquire the lock anew.
-    client.leases.end(this)
+    const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
     this.lossReason = reason
     const error = this.lossError()
-    const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
-    this.end(isExpected ? 'expired' : 'lost', error)
-    // Before listeners of the event run: one of them may call `unlock()`, which must find what it owes.
-    this.endBareLevels(isExpected ? undefined : error)
-    if (isExpected) entry?.forget(this)
-    else entry?.settle()
+    this.removeItself(isExpected, error)
     this.releaseRest(reason, isExpected)
+    // From here on code of the user runs, which may call `lock()` and `unlock()`.
+    this.end(isExpected ? 'expired' : 'lost', error)
     if (isExpected) return
+    const { client, leased, owner, threadId } = this
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') client.queues.wakeWaiters(leased)
     const { name: lockName, kind } = leased
     client.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
   }
 
-  /** Each `unlock()` that is still to come finds that its level has ended. */
-  private endBareLevels(loss: LockLostError | undefined) {
+  /**
+   * Nothing finds it as a live hold any more, and each `unlock()` that is still to come finds that its level
+   * has ended.
+   */
+  private removeItself(isExpected: boolean, error: LockLostError) {
+    const { client, entry } = this
+    client.leases.end(this)
     for (const level of this.levels) {
       if (!level.bareIn) continue
       this.drop(level)
-      level.bareIn.ended(level, loss)
+      level.bareIn.ended(level, isExpected ? undefined : error)
     }
+    if (isExpected) entry?.forget(this)
+    else entry?.settle()
   }
 
   /**
@@ -226,9 +229,12 @@ export class Level implements OwnedLevel {
     readonly branchPlace: BranchPlace | undefined,
   ) {}
 
+  checkLive(): boolean {
+    return this.hold.checkLive() && this.hold.levels.has(this)
+  }
+
   get timeLeft(): number {
     const { hold } = this
-    if (!hold.checkLive()) return 0
     return hold.needsWatchdog ? Number.POSITIVE_INFINITY : hold.book.remaining()
   }
 }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { releaseOptions } from '../api/arguments'
 import type { ReleaseOptions } from '../api/call-options'
 import type { LockHold } from '../api/lock-hold'
-import type { AnyHold } from '../ownership/owned-hold'
+import type { AnyHold, OwnedLevel } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import type { Level } from './hold'
@@ -11,7 +11,7 @@ import { releasedAlready } from './not-held'
 import type { OwnedLock } from './owned-lock'
 
 /** A LockHold: the right to release one level, once. It is made for its level. */
-export abstract class Handle<L> implements LockHold {
+export abstract class Handle<L extends OwnedLevel> implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
 
@@ -23,7 +23,10 @@ export abstract class Handle<L> implements LockHold {
   abstract get threadId(): number
   abstract get owner(): string
   abstract get signal(): AbortSignal
-  abstract get isHeld(): boolean
+
+  get isHeld(): boolean {
+    return this.level.checkLive()
+  }
 
   get lockName(): string {
     return this.lock.subject.name
@@ -75,10 +78,5 @@ export class LockHandle extends Handle<Level> {
     const { hold } = this.level
     hold.checkLive()
     return hold.signal
-  }
-
-  get isHeld(): boolean {
-    const { hold } = this.level
-    return hold.checkLive() && hold.levels.has(this.level)
   }
 }

@@ -3,12 +3,11 @@ import { LockLostError } from '../api/errors'
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
 import { acquireAll } from '../multi/acquire-all'
-import type { GrantedMembers } from '../multi/granted-members'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
 import { MembersCall, type Told } from '../multi/members-call'
 import type { MultiLockHold } from '../multi/members-handle'
-import { COLLECT, MembersLock } from '../multi/members-lock'
+import { MembersLock } from '../multi/members-lock'
 import { isTransient } from '../multi/try-member'
 import { quote } from '../util/quote'
 
@@ -57,19 +56,17 @@ export class MultiLock extends MembersLock implements RMultiLock {
       ),
       'multi lock',
     )
-    super(client, members, 'MultiLock', members.length)
+    super(client, members, 'MultiLock', members.length, acquireMembers)
   }
+}
 
-  protected [COLLECT](
-    options: AcquireArguments & { readonly waitTime: number },
-  ): Promise<GrantedMembers | undefined> {
-    const failure = (answers: readonly Told[], isFinal: boolean) => {
-      const errors = errorsOf(answers)
-      const error = errors.find((each) => !isTransient(each)) ?? errors[0]
-      return error ?? (isFinal ? tooShort(this.group, answers) : undefined)
-    }
-    return acquireAll(new MembersCall(this.group, { ...options, failure }))
+function acquireMembers(group: MemberGroup, options: AcquireArguments & { readonly waitTime: number }) {
+  const failure = (answers: readonly Told[], isFinal: boolean) => {
+    const errors = errorsOf(answers)
+    const error = errors.find((each) => !isTransient(each)) ?? errors[0]
+    return error ?? (isFinal ? tooShort(group, answers) : undefined)
   }
+  return acquireAll(new MembersCall(group, { ...options, failure }))
 }
 
 function tooShort({ name, client }: MemberGroup, answers: readonly Told[]): LockLostError {

@@ -3,11 +3,10 @@ import { LockQuorumError } from '../api/errors'
 import type { Client } from '../client/client'
 import { acquireAll } from '../multi/acquire-all'
 import { acquireQuorum } from '../multi/acquire-quorum'
-import type { GrantedMembers } from '../multi/granted-members'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
 import { MembersCall, type Told } from '../multi/members-call'
-import { COLLECT, MembersLock } from '../multi/members-lock'
+import { MembersLock } from '../multi/members-lock'
 import { codeOf } from '../util/error-code'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
@@ -47,7 +46,7 @@ export interface RRedLock extends RMultiLock {}
 export class RedLock extends MembersLock implements RRedLock {
   constructor(client: Client, locks: readonly unknown[]) {
     const members = membersOf(locks, 'RedLock')
-    super(client, members, 'RedLock', Math.floor(members.length / 2) + 1)
+    super(client, members, 'RedLock', Math.floor(members.length / 2) + 1, acquireMembers)
     const servers = members.flatMap(({ server }) => (server ? [server.id] : []))
     if (new Set(servers).size < servers.length)
       warnOnce(
@@ -58,26 +57,24 @@ export class RedLock extends MembersLock implements RRedLock {
           'or a plain lock.',
       )
   }
+}
 
-  protected [COLLECT](
-    options: AcquireArguments & { readonly waitTime: number },
-  ): Promise<GrantedMembers | undefined> {
-    const { group, client } = this
-    const { leaseTime, waitTime = 1 } = options
-    const watchdogLeases = group.members.map((member) => (member.client ?? client).lockWatchdogTimeout)
-    const bound =
-      (leaseTime ?? Math.min(...watchdogLeases, client.limitsOf(options).maxHoldTime ?? Infinity)) / 10
-    // Redlock's validity: the lease less an allowance for clocks that run at different rates.
-    const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
-    const failure = (answers: readonly Told[], isFinal: boolean) => {
-      // Others hold too many members, whatever the rest answers.
-      const isTaken = answers.filter(({ kind }) => kind === 'taken').length > call.spare
-      return isTaken && !isFinal ? undefined : (misuse(answers) ?? quorumError(group, answers, bound))
-    }
-    const call = new MembersCall(group, { ...options, validFor, failure })
-    // A single try hears all members at once, and so does a call that needs not all of them.
-    return call.spare > 0 || waitTime <= 0 ? acquireQuorum(call, bound) : acquireAll(call)
+function acquireMembers(group: MemberGroup, options: AcquireArguments & { readonly waitTime: number }) {
+  const { client } = group
+  const { leaseTime, waitTime = 1 } = options
+  const watchdogLeases = group.members.map((member) => (member.client ?? client).lockWatchdogTimeout)
+  const bound =
+    (leaseTime ?? Math.min(...watchdogLeases, client.limitsOf(options).maxHoldTime ?? Infinity)) / 10
+  // Redlock's validity: the lease less an allowance for clocks that run at different rates.
+  const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
+  const failure = (answers: readonly Told[], isFinal: boolean) => {
+    // Others hold too many members, whatever the rest answers.
+    const isTaken = answers.filter(({ kind }) => kind === 'taken').length > call.spare
+    return isTaken && !isFinal ? undefined : (misuse(answers) ?? quorumError(group, answers, bound))
   }
+  const call = new MembersCall(group, { ...options, validFor, failure })
+  // A single try hears all members at once, and so does a call that needs not all of them.
+  return call.spare > 0 || waitTime <= 0 ? acquireQuorum(call, bound) : acquireAll(call)
 }
 
 function quorumError(group: MemberGroup, answers: readonly Told[], bound: number) {

@@ -24,7 +24,7 @@ export class GrantedMembers {
   }
 
   /** Whether their time is not over, and enough members are held. */
-  get areEnough(): boolean {
+  areEnough(): boolean {
     const { group, grants, validFor } = this
     return this.left(validFor) > 0 && grants.filter(({ hold }) => hold.isHeld).length >= group.needed
   }

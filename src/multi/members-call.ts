@@ -110,7 +110,7 @@ export class MembersCall {
     const answered = await answering()
     const grants = answered.filter((answer) => answer.kind === 'granted')
     const members = new GrantedMembers(group, grants, since, options.validFor)
-    if (members.areEnough && !options.signal?.aborted && !group.client.closing.aborted) return members
+    if (members.areEnough() && !options.signal?.aborted && !group.client.closing.aborted) return members
     const answers = answered.map(told)
     for (const answer of answers) this.note(answer, since, grants.length >= group.needed)
     await members.release()

@@ -31,10 +31,8 @@ export class MembersHandle extends Handle<MembersLevel> implements MultiLockHold
   }
 
   get signal(): AbortSignal {
-    return this.level.signal
-  }
-
-  get isHeld(): boolean {
-    return this.level.isHeld
+    const { level } = this
+    if (level.checkLive()) level.watch()
+    return level.signal
   }
 }

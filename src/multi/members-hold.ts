@@ -29,12 +29,12 @@ export class MembersHold implements OwnedHold<MembersLevel> {
   }
 
   checkLive(): boolean {
-    return [...this.levels].some(({ isHeld }) => isHeld)
+    return [...this.levels].some((level) => level.checkLive())
   }
 
   /** Throws if a level was lost that its caller, or that of an entry below it, has yet to release. */
   assertNotLost(entry: HoldEntry<MembersHold> | undefined): void {
-    const lost = [...this.levels].find((level) => !level.isHeld && level.leaseTime === undefined)
+    const lost = [...this.levels].find((level) => !level.checkLive() && level.leaseTime === undefined)
     const loss = lost?.loss ?? this.entry?.loss ?? entry?.loss
     if (loss) throw loss
   }
@@ -75,18 +75,16 @@ export class MembersLevel implements OwnedLevel {
     return this.members.granted
   }
 
-  /** As far as the client knows without asking the servers. */
-  get isHeld(): boolean {
-    if (!this.members.areEnough) this.lose()
+  checkLive(): boolean {
+    if (!this.members.areEnough()) this.lose()
     return this.state === 'held'
   }
 
   get timeLeft(): number {
-    return this.isHeld ? Math.max(1, this.members.left(this.leaseTime)) : 0
+    return this.members.left(this.leaseTime)
   }
 
   get signal(): AbortSignal {
-    if (this.isHeld) this.watch()
     return this.lossSignal.signal
   }
 
@@ -97,7 +95,7 @@ export class MembersLevel implements OwnedLevel {
     const watchOne = (signal: AbortSignal) => onAbort(signal, () => this.memberEnded(signal.reason))
     this.stopWatching = grants.map(({ hold }) => watchOne(hold.signal))
     if (validFor !== undefined) {
-      const timer = group.client.clock.after(this.members.left(validFor), () => this.isHeld)
+      const timer = group.client.clock.after(this.members.left(validFor), () => this.checkLive())
       this.stopWatching.push(() => timer.cancel())
     }
     const ended = grants.find(({ hold }) => hold.signal.aborted)
@@ -106,7 +104,7 @@ export class MembersLevel implements OwnedLevel {
 
   /** Releases all members, and then reports. Those of a level that was lost are being released already. */
   async release(): Promise<void> {
-    const wasHeld = this.isHeld
+    const wasHeld = this.checkLive()
     if (wasHeld) this.end('released')
     this.hold.drop(this)
     if (wasHeld) return await releaseAndReport(this.members, this.threadId)

@@ -14,13 +14,23 @@ import { cut } from './member-states'
 import { MembersHandle } from './members-handle'
 import { MembersHold, MembersLevel } from './members-hold'
 
-export const COLLECT: unique symbol = Symbol('collect')
+/** Acquires the members of a group, or none. Undefined: the wait was over. */
+type AcquireMembers = (
+  group: MemberGroup,
+  options: AcquireArguments & { readonly waitTime: number },
+) => Promise<GrantedMembers | undefined>
 
 /** What a multi lock and a RedLock share; the interfaces document their calls. */
 export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> {
   readonly group: MemberGroup
 
-  constructor(client: Client, given: readonly Member[], kind: string, needed: number) {
+  constructor(
+    client: Client,
+    given: readonly Member[],
+    kind: string,
+    needed: number,
+    private readonly acquireMembers: AcquireMembers,
+  ) {
     const name = `${kind}(${given.map((member) => cut(member.name)).join(', ')})`
     const members = inGlobalOrder(given)
     const objectId = `${kind} ${JSON.stringify(members.map(({ id }) => id))}`
@@ -51,11 +61,6 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     return { locks: this.group.members.map(({ name }) => name) }
   }
 
-  /** Undefined: the wait was over. */
-  protected abstract [COLLECT](
-    options: AcquireArguments & { readonly waitTime: number },
-  ): Promise<GrantedMembers | undefined>
-
   async [ACQUIRE_FOR](
     caller: Caller<MembersHold>,
     options: AcquireArguments,
@@ -70,7 +75,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     const { objectId } = this.subject
     caller.holdOf(objectId)?.assertNotLost(entry)
     // The members belong to the same caller, so that the function of `withLock` re-enters them.
-    const collect = () => this[COLLECT]({ ...options, waitTime })
+    const collect = () => this.acquireMembers(this.group, { ...options, waitTime })
     const members = await (thread ? processState.threads.run(thread, collect) : collect())
     if (!members) return undefined
     try {

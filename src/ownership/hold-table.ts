@@ -77,6 +77,11 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
     if (this.isUnused) this.whenEmpty?.()
   }
 
+  /** A level that notices its end leaves the list. */
+  private endOverdue() {
+    for (const level of [...this.live]) level.checkLive()
+  }
+
   private drop(level: L): boolean {
     if (level.bareIn !== this) return false
     level.bareIn = undefined
@@ -86,8 +91,8 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
 
   /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
   newest(): Bare<L> | undefined {
-    let level = this.live.at(-1)
-    for (; level?.isHeld === false; level = this.live.at(-1)) this.ended(level)
+    this.endOverdue()
+    const level = this.live.at(-1)
     return level || this.owed > 0 ? { within: this, level } : undefined
   }
 
@@ -96,8 +101,7 @@ export class BareLevels<L extends OwnedLevel> implements LevelList {
    * stays lasts as long as each of them needs.
    */
   owedFirst(): Bare<L> | undefined {
-    // A loss that this notices runs listeners, and one of them may call `unlock()`.
-    for (const level of [...this.live]) if (level.timeLeft <= 0) this.ended(level)
+    this.endOverdue()
     if (this.owed > 0) return { within: this, level: undefined }
     let [first] = this.live
     for (const level of this.live) if (level.timeLeft < first!.timeLeft) first = level

@@ -10,10 +10,10 @@ export interface OwnedLevel {
    * `withLock` releases it.
    */
   bareIn: LevelList | undefined
-  /** For how long it is still held, in ms; Infinity: until its release; 0: it has ended. */
+  /** Of a level that is held: for how long, in ms; Infinity: until its release. */
   readonly timeLeft: number
-  /** Of a level over several locks, which may learn of its end only when it is asked. */
-  readonly isHeld?: boolean
+  /** Whether it is held, as far as this client knows. Reads the clock, and ends it if its time is over. */
+  checkLive(): boolean
 }
 
 /** The levels among which an `unlock()` finds its own. */
@@ -30,7 +30,7 @@ export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
   readonly holder: string
   /** A `lock()` or `tryLock()` of the same callers has failed since it was acquired. */
   hasFailedBeside: boolean
-  /** Whether it is held, as far as this client knows. Reads the clock. */
+  /** The same for all its levels. */
   checkLive(): boolean
 }
 

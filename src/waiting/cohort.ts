@@ -46,11 +46,10 @@ export class Cohort {
   private handoffs = 0
   /** How many other clients heard the last release here. */
   private peers = 0
-  /**
-   * How many releases of others were heard since then. Below 0: messages of this process are still to be
-   * heard.
-   */
+  /** How many releases of others were heard since then. */
   heard = 0
+  /** How many messages of own releases are still to be heard. The next messages are taken for them. */
+  private echoes = 0
   /** How many turns in a row went by in which peers did not come. */
   private misses = 0
 
@@ -64,9 +63,10 @@ export class Cohort {
    * processes read.
    */
   hear(byReaders = false): void {
-    this.heard++
+    if (this.echoes > 0) this.echoes--
+    else this.heard++
     if (byReaders) this.heard = Math.max(this.heard, this.peers)
-    if (this.heard <= 0) return
+    if (this.heard === 0) return
     // No more peers are absent than those that were not heard.
     this.misses = Math.min(this.misses, MISSES_OF_ABSENT * Math.max(0, this.peers - this.heard))
     if (this.turn !== 'ours') this.leaveToOthers()
@@ -107,13 +107,12 @@ export class Cohort {
    * `another`: a caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
-    const own = listening ? 1 : 0
     // Further releases of a semaphore, and those of a process that only produces permits, end no turn.
-    if (!this.hasTurn) this.heard -= own
-    else {
-      this.heard = -own
+    if (this.hasTurn) {
+      this.heard = this.echoes = 0
       this.turn = another && this.takeHandoff() ? 'next' : 'releasing'
     }
+    if (listening) this.echoes++
   }
 
   /** The lock was released, and `others` clients besides this one heard the message. */
@@ -129,7 +128,7 @@ export class Cohort {
 
   /** The release changed nothing, so no message of it comes. `listening`: as when it was about to be sent. */
   notReleased(listening: boolean): void {
-    if (listening) this.heard++
+    if (listening && this.echoes > 0) this.echoes--
     if (this.turn === 'releasing') this.turn = 'ours'
   }
 
@@ -151,7 +150,7 @@ export class Cohort {
   /** How many peers that are counted had no turn since the last turn here. */
   private get missing(): number {
     const absent = Math.floor(this.misses / MISSES_OF_ABSENT)
-    return Math.max(0, this.peers - absent - Math.max(0, this.heard))
+    return Math.max(0, this.peers - absent - this.heard)
   }
 
   private leaveToOthers() {

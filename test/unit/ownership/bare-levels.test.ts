@@ -12,6 +12,10 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     thread: undefined,
     bareIn: undefined,
     timeLeft,
+    checkLive() {
+      if (this.timeLeft <= 0) this.bareIn?.ended(this)
+      return this.timeLeft > 0
+    },
   })
 
   const takenBy = (how: 'newest' | 'owedFirst', levels: BareLevels<TestLevel>, times: number) =>
@@ -53,14 +57,15 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     const levels = new BareLevels<TestLevel>()
     const [first, second] = [levelOf(50), levelOf(60)]
     let byListener: unknown
-    const lost = Object.defineProperty(levelOf(), 'timeLeft', {
-      get() {
-        if (byListener !== undefined) return 0
+    const lost: TestLevel = {
+      ...levelOf(0),
+      checkLive() {
+        if (byListener !== undefined) return false
         levels.ended(lost)
         ;[byListener] = takenBy('owedFirst', levels, 1)
-        return 0
+        return false
       },
-    })
+    }
     for (const each of [first, lost, second]) levels.add(each)
     expect([byListener, ...takenBy('owedFirst', levels, 3)]).to.deep.equal([
       undefined,

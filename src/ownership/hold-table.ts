@@ -1,5 +1,5 @@
 import { Mutex } from 'async-mutex'
-import type { AnyHold, LevelList, LevelOf, OwnedLevel } from './owned-hold'
+import type { AnyHold, LevelOf, OwnedLevel } from './owned-hold'
 
 /** What the next `unlock()` of a caller ends. `level` is undefined where it has ended already. */
 export interface Bare<L extends OwnedLevel> {
@@ -12,7 +12,7 @@ export interface Bare<L extends OwnedLevel> {
  * ended. Each `unlock()` of the caller ends one of them. A level that has expired or was lost leaves the
  * list, and its `unlock()` is owed: when that comes late, it must not end what was acquired since.
  */
-export class BareLevels<L extends OwnedLevel> implements LevelList {
+export class BareLevels<L extends OwnedLevel> {
   /** In the order of their acquisition. */
   private readonly live: L[] = []
   private owed = 0

@@ -2,34 +2,29 @@ import type { LogicalThread } from './logical-thread'
 
 /** One acquisition within a hold. */
 export interface OwnedLevel {
-  readonly hold: { readonly holder: string; hasFailedBeside: boolean }
+  readonly hold: {
+    /** For messages. */
+    readonly holder: string
+    /** A `lock()` or `tryLock()` of the same callers has failed since it was acquired. */
+    hasFailedBeside: boolean
+  }
   /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
   /**
    * The levels among which an `unlock()` finds it; undefined: it has ended, or only its LockHold or
    * `withLock` releases it.
    */
-  bareIn: LevelList | undefined
+  bareIn: { ended(level: OwnedLevel, loss?: unknown): void } | undefined
   /** Of a level that is held: for how long, in ms; Infinity: until its release. */
   readonly timeLeft: number
   /** Whether it is held, as far as this client knows. Reads the clock, and ends it if its time is over. */
   checkLive(): boolean
 }
 
-/** The levels among which an `unlock()` finds its own. */
-export interface LevelList {
-  /** The level has ended without an `unlock()`. */
-  ended(level: OwnedLevel, loss?: unknown): void
-}
-
 /** The part of a hold that this folder needs. The engine above defines the rest. */
 export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
   readonly objectId: string
   readonly levels: Iterable<L>
-  /** For messages. */
-  readonly holder: string
-  /** A `lock()` or `tryLock()` of the same callers has failed since it was acquired. */
-  hasFailedBeside: boolean
   /** The same for all its levels. */
   checkLive(): boolean
 }

@@ -126,9 +126,9 @@ export class Cohort {
     this.handoffs = 0
   }
 
-  /** The release changed nothing, so no message of it comes. `listening`: as when it was about to be sent. */
-  notReleased(listening: boolean): void {
-    if (listening && this.echoes > 0) this.echoes--
+  /** The release changed nothing, so no message of it comes. */
+  notReleased(): void {
+    if (this.echoes > 0) this.echoes--
     if (this.turn === 'releasing') this.turn = 'ours'
   }
 

@@ -124,8 +124,7 @@ export class WaitQueues {
   private notReleased(object: Freed) {
     const { subscriptions } = this.options
     const { channel, takesTurns } = object
-    if (takesTurns)
-      subscriptions.channels.get(channel)?.cohort.notReleased(subscriptions.isConfirmed(channel))
+    if (takesTurns) subscriptions.channels.get(channel)?.cohort.notReleased()
     this.wakeWaiters(object)
   }
 

@@ -59,7 +59,7 @@ describe('The cohort policy of a process', () => {
     it('A cohort that has released nothing ends when its time is over, all the same', () => {
       turn.begin(true)
       turn.release(true)
-      turn.notReleased(true)
+      turn.notReleased()
       expect([turn.takeHandoff(), turn.heard]).to.deep.equal([true, 0])
       clock.advance(MAX_COHORT_DURATION)
       expect(turn.takeHandoff()).to.equal(false)

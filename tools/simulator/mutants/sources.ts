@@ -108,14 +108,14 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'quorum-too-small', row: 'M9', scenes: ['red'], file: 'src/locks/red-lock.ts' },
     what: 'two of five members are a quorum',
-    find: 'Math.floor(members.length / 2) + 1)',
-    replace: 'Math.floor(members.length / 2))',
+    find: 'Math.floor(members.length / 2) + 1',
+    replace: 'Math.floor(members.length / 2)',
   },
   {
     ...{ name: 'all-but-one', row: 'M2', scenes: ['multi'], file: 'src/locks/multi-lock.ts' },
     what: 'a multi lock is held without one of its members',
-    find: "'MultiLock', members.length)",
-    replace: "'MultiLock', members.length - 1)",
+    find: "'MultiLock', members.length, acquireMembers)",
+    replace: "'MultiLock', members.length - 1, acquireMembers)",
   },
   {
     ...{ name: 'members-kept', row: 'M2', scenes: ['multi', 'red'], file: 'src/multi/members-call.ts' },

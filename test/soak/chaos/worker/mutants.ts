@@ -193,7 +193,7 @@ export function mutated(mutant: MutantName | undefined, worker: string): ClientI
       overwrite(SubscriberConnection.prototype, { forget() {} })
       return {}
     case 'never-yields':
-      overwrite(Cohort.prototype, { yieldTime: () => 0, handOff: () => true })
+      overwrite(Cohort.prototype, { yieldTime: () => 0, takeHandoff: () => true })
       return {}
     case 'subscriber-stays':
       overwrite(handshakes, { get: () => ({ runId: 'one server' }) })

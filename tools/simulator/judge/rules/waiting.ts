@@ -46,7 +46,8 @@ function longestBeforeFree(reading: Reading, call: Call): Asleep | undefined {
   const to = Math.min(last, reading.lastTime)
   const most = bound(reading, called)
   if (to - from <= most) return undefined
-  for (const free of freeTimes(reading, call, from, to)) {
+  for (const open of freeTimes(reading, call, from, to)) {
+    const free = { from: Math.max(open.from, heardAt(reading, call, open)), to: open.to }
     const late = most + lateAnswer(reading, called.client, free)
     if (free.to - free.from <= late) continue
     // Only the time that no fault and no absence excuses counts.
@@ -57,6 +58,31 @@ function longestBeforeFree(reading: Reading, call: Call): Asleep | undefined {
     }
   }
   return undefined
+}
+
+/** The first waiter of a latch looks again so late where no message wakes it (src/synchronizers/synchronizer.ts). */
+const RECHECK = 30_000
+/** They open a latch, and no client notices: nothing is published, and no connection breaks. */
+const SILENT = ['FLUSHALL', 'DEL']
+
+/** Until when a queue need not know that its latch is open. A queue that was empty meanwhile has looked. */
+function heardAt(reading: Reading, { called, begin }: Call, open: Span): Time {
+  const { kind, name } = called.object
+  if (kind !== 'latch') return open.from
+  const times = openTimes(reading, name, kind, 'permits', 1)
+  const opened = times.find(({ from, to }) => from <= open.from && to > open.from)?.from
+  const isSilent = reading.faults.all.some(
+    (fault) => fault.at === opened && SILENT.includes(fault.kind) && (fault.names?.includes(name) ?? true),
+  )
+  if (opened === undefined || !isSilent) return open.from
+  let waitsSince = reading.timeOf(begin)
+  for (const other of [...reading.calls.values()].reverse()) {
+    const { client, object, operation, wait } = other.called
+    if (client !== called.client || object.name !== name || operation !== 'await' || wait === 0) continue
+    const ended = other.end === undefined ? reading.lastTime : reading.timeOf(other.end)
+    if (ended > waitsSince) waitsSince = Math.min(waitsSince, reading.timeOf(other.begin))
+  }
+  return waitsSince <= opened ? opened + RECHECK : open.from
 }
 
 /** A client that was suspended got the answer with the TTL so much later, and its waiters sleep for that TTL from then on. */

@@ -61,7 +61,7 @@ export class RedLock extends MembersLock implements RRedLock {
 
 function acquireMembers(group: MemberGroup, options: AcquireArguments & { readonly waitTime: number }) {
   const { client } = group
-  const { leaseTime, waitTime = 1 } = options
+  const { leaseTime, waitTime } = options
   const watchdogLeases = group.members.map((member) => (member.client ?? client).lockWatchdogTimeout)
   const bound =
     (leaseTime ?? Math.min(...watchdogLeases, client.limitsOf(options).maxHoldTime ?? Infinity)) / 10

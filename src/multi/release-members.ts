@@ -19,11 +19,8 @@ const LOST: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST']
  * Releases all of them at once. Reports no errors, because each member retries its release in the background.
  */
 export async function releaseMembers(grants: readonly Granted[], clock: Clock): Promise<void> {
-  if (grants.length === 0) return
-  await settledInTime(
-    grants.map(async ({ hold }) => await hold.unlock()),
-    clock,
-  )
+  const releases = grants.map(async ({ hold }) => await hold.unlock())
+  await settledInTime(releases, clock)
 }
 
 /**

@@ -116,13 +116,10 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
   }
 
   private isInside(hold: H): boolean {
-    const levels = [...hold.levels] as LevelOf<H>[]
+    const inside = new Set(Array.from(hold.levels as Iterable<LevelOf<H>>, ({ thread }) => thread))
     let thread: LogicalThread | undefined = this.thread
-    for (; thread?.isAlive; thread = thread.parent) {
-      const at = thread
-      if (levels.some((level) => level.thread === at)) return true
-    }
-    return false
+    while (thread?.isAlive && !inside.has(thread)) thread = thread.parent
+    return thread?.isAlive === true
   }
 }
 

@@ -142,8 +142,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   }
 
   private get hasLevels(): boolean {
-    for (const _ of this.hold?.levels ?? []) return true
-    return false
+    return this.hold !== undefined && this.hold.levels.size > 0
   }
 
   /** The loss of a level that its caller has not settled yet. */

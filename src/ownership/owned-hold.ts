@@ -24,7 +24,7 @@ export interface OwnedLevel {
 /** The part of a hold that this folder needs. The engine above defines the rest. */
 export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
   readonly objectId: string
-  readonly levels: Iterable<L>
+  readonly levels: ReadonlySet<L>
   /** The same for all its levels. */
   checkLive(): boolean
 }

@@ -30,12 +30,12 @@ export async function free(connection: Connection, row: Row, owners: readonly st
   const timeouts = readTimeoutParts(name)
   const answers: unknown[] = []
   if (kind === 'read-write') {
-    const readWrite = readWriteLockChannel(name)
+    const args = [...timeouts, readWriteLockChannel(name), publish]
     const writer = owners.find((owner) => owner.endsWith(':write'))
     answers.push(
       ...(writer === undefined
-        ? await freeReaders(inSlices(owners, OWNERS_AT_ONCE), [...timeouts, readWrite, publish])
-        : [await run('write-lock/force-release', [name], [writer, readWrite, publish, ...timeouts])]),
+        ? await freeReaders(inSlices(owners, OWNERS_AT_ONCE), args)
+        : [await run('write-lock/force-release', [name], [...args, writer])]),
     )
   } else if (kind === 'permit-expirable-semaphore') {
     const ids = owners.map((owner) => owner.replace(/^permit:/, '')).filter((id) => /^[0-9a-f]{32}$/.test(id))
@@ -50,12 +50,12 @@ export async function free(connection: Connection, row: Row, owners: readonly st
     for (const owner of owners) {
       if (kind === 'token') {
         const hash = owner.replace(/^sha1:/, '')
-        answers.push(await run('token-lock/force-release', [name], [hash, tokenLockChannel(name), publish]))
+        answers.push(await run('token-lock/force-release', [name], [tokenLockChannel(name), publish, hash]))
       } else if (kind === 'fair') {
         const keys = [name, prefixed('redisson_lock_queue', name), prefixed('redisson_lock_timeout', name)]
         const args = [owner, FAIR_ALLOWANCE, `${channel}:`, channel, publish]
         answers.push(await run('fair-lock/force-release', keys, args))
-      } else answers.push(await run('lock/force-release', [name], [owner, channel, publish]))
+      } else answers.push(await run('lock/force-release', [name], [channel, publish, owner]))
     }
   const codes = answers.map((answer) => Number(Array.isArray(answer) ? answer[0] : answer))
   if (codes.every((code) => code === 0)) return 'gone'

@@ -10,6 +10,7 @@ import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { tapped } from '../kit/tapped-transport'
 
+type RW = ReturnType<Redisson['getReadWriteLock']>
 type Locks = Pick<RLock, 'lock'>
 
 describe('A RedLock and what its caller has or cannot have of its members', () => {
@@ -35,6 +36,31 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
       await red.unlock()
       await own.readLock().unlock()
     })
+  })
+
+  it('A member granted after a refusal does not count when another one refuses', async () => {
+    const [redisson, other] = [await createRedisson(), await createRedisson()]
+    const [first, second] = ['1', '2'].map((end) => redisson.getReadWriteLock(`${name}${end}`)) as [RW, RW]
+    const third = `${name}3`
+    const red = redisson.getRedLock(first.writeLock(), second.writeLock(), redisson.getLock(third))
+    const reader = other.getReadWriteLock(`${name}2`).readLock()
+    await reader.lock()
+    const taken = await other.getLock(third).acquire()
+    await redisson.run(async () => {
+      await first.readLock().lock()
+      const acquiring = red.tryLock(30_000).catch((error: Error) => error)
+      // All members have their turns within three seconds.
+      await sleep(4_000)
+      await first.readLock().unlock()
+      await sleep(1_500)
+      await second.readLock().lock()
+      await sleep(4_000)
+      await taken.unlock()
+      expect(await acquiring).to.equal(true)
+      await red.unlock()
+      await second.readLock().unlock()
+    })
+    await reader.unlock()
   })
 
   for (const [when, isTold] of [

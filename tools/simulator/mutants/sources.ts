@@ -130,4 +130,11 @@ export const SOURCES: readonly Mutant[] = [
     find: 'if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)',
     replace: 'waiter.grant(sent && undefined)',
   },
+  {
+    ...{ name: 'members-lost-in-a-pause', row: 'M6', scenes: ['multi', 'red'] },
+    file: 'src/multi/granted-members.ts',
+    what: 'a multi lock counts members whose leases ended before the last one answered',
+    find: 'grants.filter(({ hold }) => hold.isHeld).length >= group.needed',
+    replace: 'grants.length >= group.needed',
+  },
 ]

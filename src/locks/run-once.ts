@@ -66,8 +66,14 @@ export function runOnce(
       // No clock that was set, forward or back, changes how long that is.
       await releaseAfter(atLeast - (clock.now().monotonic - started.monotonic), hold, client)
     }
+    const task: RunOnceTask = {
+      // Each read looks at the clock: a process that stood still learns at once that its lease is over.
+      get signal() {
+        return hold.signal
+      },
+    }
     try {
-      refuseLazy(await fn({ signal: hold.signal }))
+      refuseLazy(await fn(task))
     } catch (error) {
       // The caller gets the error of `fn`. A loss was reported by the signal and the event.
       await end().catch(() => {})

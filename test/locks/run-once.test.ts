@@ -151,6 +151,17 @@ describe('runOnce', () => {
     expect(await rejection(waits)).to.be.instanceOf(LockLostError)
   })
 
+  it('A job that stood still beyond its lease reads that the lock is lost (guarantee 1)', async () => {
+    let isLost: boolean | undefined
+    const job = (task: { signal: AbortSignal }) => {
+      const began = performance.now()
+      while (performance.now() - began < 400);
+      isLost = task.signal.aborted
+    }
+    expect(await rejection(one.runOnce(name, job, { atLeast: 300 }))).to.be.instanceOf(LockLostError)
+    expect(isLost).to.equal(true)
+  })
+
   it('A job whose lease ends while the watchdog takes over does not wait for the next owner', async () => {
     let taken = false
     const transport = tapped(async (sent) => {

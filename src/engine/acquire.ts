@@ -1,7 +1,7 @@
 import type { AcquireArguments, Limits } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import type { BranchPlace } from '../ownership/branch-place'
+import type { BranchPlace } from '../ownership/branch-queue'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'

@@ -1,4 +1,4 @@
-import { Branches } from '../ownership/branch-place'
+import { Branches } from '../ownership/branch-queue'
 import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'

@@ -26,7 +26,7 @@ import {
   withPermitOptions,
 } from './permit-arguments'
 import { PermitLease } from './permit-lease'
-import { releasePermits, timeoutsKey } from './permit-release'
+import { notInUse, releasePermits, timeoutsKey } from './permit-release'
 import type { RPermitExpirableSemaphore } from './rpermit-expirable-semaphore'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
@@ -134,17 +134,6 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     if (value === NOT_IN_USE) throw notInUse(this, [id], 1)
     return value
   }
-}
-
-function notInUse({ name, client }: Synchronizer, ids: readonly string[], outOf: number): PermitNotHeldError {
-  return new PermitNotHeldError(
-    `${ids.length} of ${outOf} permits of the semaphore ${quote(name)} are not in use (client ` +
-      `${client.clientId}): they were released already, or their leases ran out ` +
-      `(${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}). Release a permit once, and acquire ` +
-      'another one where needed.',
-    name,
-    ids,
-  )
 }
 
 /** A Permit would not learn what is done to its id. */

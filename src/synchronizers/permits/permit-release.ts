@@ -1,6 +1,8 @@
+import { PermitNotHeldError } from '../../api/errors'
 import type { Orphan } from '../../leases/orphan-releaser'
 import { suffixed } from '../../scripts/key-names'
 import { script } from '../../scripts/script'
+import { quote } from '../../util/quote'
 import { asUnknown, RETRIED_FOR } from '../request-record'
 import { messagesOf, type Synchronizer } from '../synchronizer'
 
@@ -47,4 +49,20 @@ export function permitsOrphan(semaphore: Synchronizer, ids: readonly string[], l
     lease: lease ?? Number.POSITIVE_INFINITY,
     release: async () => void (await releasePermits(semaphore, ids, false)),
   }
+}
+
+/** For a caller whose permits, or some of them, are no longer in use. */
+export function notInUse(
+  { name, client }: Synchronizer,
+  ids: readonly string[],
+  outOf: number,
+): PermitNotHeldError {
+  return new PermitNotHeldError(
+    `${ids.length} of ${outOf} permits of the semaphore ${quote(name)} are not in use (client ` +
+      `${client.clientId}): they were released already, or their leases ran out ` +
+      `(${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}). Release a permit once, and acquire ` +
+      'another one where needed.',
+    name,
+    ids,
+  )
 }

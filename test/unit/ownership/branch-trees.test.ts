@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Branches, type BranchPlace } from '../../../src/ownership/branch-place'
+import { Branches, type BranchPlace } from '../../../src/ownership/branch-queue'
 import { LogicalThread } from '../../../src/ownership/logical-thread'
 import { Random } from '../../kit/random'
 

@@ -208,6 +208,8 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     const isLast = --this.unanswered === 0
     this.silentSince = isLast ? undefined : this.environment.clock.now()
     waiter.answered(reply)
+    // No replica has its grant. It tries again at once, because the answers to others say nothing of that.
+    if (waiter.phase === 'waiting' && reply.value.granted) return void this.sendTry(waiter)
     const next = this.afterAnswer(waiter, reply, isCompeting)
     if (!isLast) return
     if (next === 'try') return this.tryInTurn()
@@ -220,7 +222,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   /** What the queue does next. */
   private afterAnswer(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean): 'try' | Next {
     const { granted } = reply.value
-    // It tries once more, or has failed, and the next one tries.
+    // It has failed, and the next one tries.
     if (granted && !reply.acknowledged) return 0
     if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
     if (this.isEmpty) return 0
@@ -264,6 +266,8 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.silentSince = undefined
     this.knownHeld = false
     const retryAfter = waiter.tryFailed(error, call)
+    // An answer to another one must not let it sleep.
+    if (!isLast && retryAfter !== undefined) this.wake()
     if (!isLast) return
     if (retryAfter === undefined) this.goOn()
     else this.sleepUnlessWoken(retryAfter)

@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
+import type { ScriptTransport } from '../../src/scripts/transport'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { openProxy } from '../kit/proxies'
+import { asleep } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
@@ -105,6 +108,44 @@ describe('Objects that many callers of one process may enter together', () => {
     await semaphore.addPermits(56)
     await Promise.all(inside)
   })
+
+  for (const kind of ['getSemaphore', 'getPermitExpirableSemaphore'] as const)
+    it(`${kind}: one of two grants that no replica has is asked for again at once`, async () => {
+      const name = uniqueName('unacknowledged')
+      const isExpirable = kind === 'getPermitExpirableSemaphore'
+      const other = (await createRedisson())[kind](name)
+      let grants = 0
+      let taking: Promise<unknown> | undefined
+      const transport = (to: ScriptTransport): ScriptTransport => ({
+        ...tapped((sent) => sent.pass())(to),
+        mayHaveReplicas: () => true,
+        get state() {
+          return to.state
+        },
+        async sendAcknowledged(call, bySource) {
+          const isAcquire = call.script.name.endsWith('semaphore/acquire')
+          // One of the two permits that are free goes to another process before the two tries come.
+          if (isAcquire && grants === 1) {
+            taking ??= other.acquire()
+            await taking
+          }
+          const value = await new Promise((resolve, reject) => to.send(call, bySource, resolve, reject))
+          const isGranted = isAcquire && (Array.isArray(value) ? value[0] === 1 : Number(value) >= 0)
+          return { value, acknowledged: !isGranted || ++grants !== 2 }
+        },
+      })
+      const redisson = await createRedisson({}, { transport })
+      const semaphore = redisson[kind](name)
+      await semaphore.trySetPermits(3)
+      const taken = await Promise.all([other.acquire(), other.acquire(), other.acquire()])
+      const waits = [semaphore.acquire(), semaphore.acquire(), semaphore.acquire()]
+      await asleep(redisson, `${isExpirable ? 'permit' : 'semaphore'} ${name}`, 3)
+      const release: (given: never) => Promise<void> = other.release.bind(other)
+      await release((isExpirable ? taken : 3) as never)
+      const second = Promise.race([waits[1], sleep(5_000, 'it sleeps', { ref: false })])
+      expect(await second).to.not.equal('it sleeps')
+      expect(grants).to.equal(3)
+    })
 
   it('A large request is served in its turn, although smaller ones would fit', async () => {
     const redis = await openRedis()

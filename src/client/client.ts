@@ -7,6 +7,7 @@ import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { RecentReleases } from '../leases/recent-releases'
 import { HoldTable } from '../ownership/hold-table'
+import { ownersOfClient } from '../ownership/owner-field'
 import type { PublishCommand } from '../redis/listen/pubsub'
 import { OutageReporter } from '../redis/reports/outage-reporter'
 import { ScriptExecutor } from '../scripts/executor'
@@ -45,6 +46,8 @@ const SETTLED_WITHIN = 1_000
  */
 export class Client {
   readonly clock: Clock
+  /** How the owner fields of its holds begin in Redis: one text, which all of them share. */
+  readonly owners: string
   /** The lease of a hold without a `leaseTime`, in ms; the watchdog renews it. */
   readonly lockWatchdogTimeout: number
   /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
@@ -103,6 +106,7 @@ export class Client {
     const label = `${clientId}, server ${origin.address}`
     this.events = events
     this.clock = clock
+    this.owners = ownersOfClient(clientId)
     this.publishCommand = publishCommand
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.grace = ROUND_TRIP + (replication ? options.slavesSyncTimeout : 0)

@@ -32,7 +32,7 @@ import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
  */
 export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
   /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
-  readonly unscoped = new BareLevels<LevelOf<H>>()
+  unscoped: BareLevels<LevelOf<H>> | undefined
 
   constructor(
     readonly client: Client,
@@ -133,7 +133,7 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
   const settled = caller.settled(objectId)
   if (settled) await settled
   const bare = caller.bareLevel(objectId, unscoped)
-  const isAcquiring = caller === unscopedCaller && unscoped.acquiring > 0
+  const isAcquiring = caller === unscopedCaller && (unscoped?.acquiring ?? 0) > 0
   if (!bare?.level) client.assertNotClosed()
   if (!bare) throw notHeldError(client, subject, caller.description, isAcquiring)
   const { within, level } = bare
@@ -153,6 +153,11 @@ function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client'
   return timedOut('lock', subject.name, waitTime, client.clientId)
 }
 
+function unscopedOf<H extends AnyHold>(lock: LockOf<H>): BareLevels<LevelOf<H>> {
+  lock.unscoped ??= new BareLevels()
+  return lock.unscoped
+}
+
 /**
  * Any acquisition. `isBare`: an `unlock()` of the caller ends the level; otherwise its handle alone does. A
  * call that gives no waitTime has the one of the client, and rejects after it.
@@ -164,7 +169,7 @@ export async function acquireLevel<H extends AnyHold>(
   given?: Caller<H>,
 ): Promise<LevelOf<H> | undefined> {
   assertHasLock(lock)
-  const { client, subject, unscoped } = lock
+  const { client, subject } = lock
   const limits = client.limitsOf(options)
   const caller = given ?? callerOf<H>(client, options.threadId)
   const entry = caller.entryToAcquire(subject.objectId)
@@ -175,7 +180,7 @@ export async function acquireLevel<H extends AnyHold>(
         `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
         'redisson.run() or threadId.',
     )
-  const bare = isBare ? (entry?.bare ?? caller.bareLevels?.(subject.objectId) ?? unscoped) : undefined
+  const bare = isBare ? (entry?.bare ?? caller.bareLevels?.(subject.objectId) ?? unscopedOf(lock)) : undefined
   let level: LevelOf<H> | undefined
   bare?.begin()
   try {

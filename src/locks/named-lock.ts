@@ -12,13 +12,14 @@ import {
 import { lockOrphan } from '../engine/lock-orphan'
 import type { Renewal } from '../leases/lease'
 import type { LogicalThread } from '../ownership/logical-thread'
-import { ownersOfClient } from '../ownership/owner-field'
 import { processState } from '../ownership/process-state'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import type { Admission, WaitTarget } from '../waiting/admission'
 import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
+
+const NO_PARTS: readonly string[] = []
 
 /** The answers that are one number, by that number. */
 const PLAIN_REPLIES: readonly (ReleaseReply | undefined)[] = [
@@ -79,9 +80,8 @@ export abstract class NamedLock implements LockKind {
   /** The keys of the scripts that need all keys of the lock on one node. */
   protected readonly guardedKeys: readonly string[]
   /** What the scripts that end holds take beside the lock: how its timeout keys are named. */
-  protected readonly timeoutKeyParts: readonly string[] = []
+  protected readonly timeoutKeyParts: readonly string[] = NO_PARTS
   protected abstract readonly own: ReturnType<typeof scriptsIn>
-  private readonly owners: string
 
   /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */
   constructor(
@@ -95,7 +95,6 @@ export abstract class NamedLock implements LockKind {
     // A list made by spreading has room for sixteen more elements, in each lock object.
     this.relatedIds = [objectId].concat(others)
     this.keys = this.guardedKeys = [key]
-    this.owners = ownersOfClient(client.clientId)
   }
 
   /** For messages. */
@@ -105,7 +104,7 @@ export abstract class NamedLock implements LockKind {
 
   /** The hash field that stands for one holder. */
   ownerField(threadId: number): string {
-    return `${this.owners}${threadId}`
+    return `${this.client.owners}${threadId}`
   }
 
   newAttempt(options: AttemptOptions): LockAttempt {

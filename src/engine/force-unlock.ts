@@ -15,9 +15,9 @@ export async function forceUnlock(client: Client, kind: LockKind): Promise<boole
     kind.relatedIds.includes(objectId),
   )
   const { answer } = kind.forceRelease(holders)
-  const { value, connectionBroke } = await client.queues.follow(kind, answer)
+  const { value, hasLostCopy } = await client.queues.follow(kind, answer)
   // The holders have left by themselves, and others may have come. On a hot lock this may be so each time.
-  if (value.result === 'not-held' && !connectionBroke) {
+  if (value.result === 'not-held' && !hasLostCopy) {
     if (!holders.some((holder) => holder.includes(NO_TEXT))) return false
     throw new WrongTypeError(
       `The key ${quote(kind.key)} has a field that is no text, so it is no lock (client ` +

@@ -50,7 +50,7 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
     // The leases of the remaining levels may have ended. Then their holder learns it before the server has
     // freed the lock.
     if (hold.checkLive()) leases.update(hold)
-    const { value, sent, connectionBroke } = await wrongTypeAs(call, NOT_HELD)
+    const { value, sent, hasLostCopy } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
       hold.lose('gone')
       throw hold.lossError()
@@ -61,7 +61,7 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
       book.endsAt(value.leaseEnd)
       // Its remaining levels have ended meanwhile.
       if (hold.state !== 'held') return hold.releaseAtItsEnd()
-      if (!connectionBroke) takeBack()
+      if (!hasLostCopy) takeBack()
       // This is no error: the count is absolute, so the next operation sets it, or the end of the hold.
       if (tries === TRIES_TO_SEE_LEASE) return hold.releaseAtItsEnd()
       continue
@@ -96,9 +96,9 @@ async function endByAnswer(
 ) {
   let wasHeld = false
   try {
-    const { value, connectionBroke } = await answer
+    const { value, hasLostCopy } = await answer
     // After a broken connection "not held" means success: an earlier copy of this release was applied.
-    wasHeld = connectionBroke || ('granted' in value ? value.granted : value.result !== 'not-held')
+    wasHeld = hasLostCopy || ('granted' in value ? value.granted : value.result !== 'not-held')
   } catch (error) {
     // If the key holds something else by now, it no longer holds the lock.
     if (!(error instanceof WrongTypeError)) {
@@ -141,6 +141,6 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
     return await call.answer
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error
-    return { value: gone, sent: call.started, connectionBroke: false, acknowledged: true }
+    return { value: gone, sent: call.started, hasLostCopy: false, acknowledged: true }
   }
 }

@@ -52,7 +52,7 @@ export class OrphanReleaser {
     return this.inBackground(
       new Promise<void>((resolve) => {
         inFlight.onFinished((reply) => {
-          const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
+          const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.hasLostCopy
           if (acquiredNothing) return resolve()
           resolve(this.release(orphan, this.clock.now()))
         })

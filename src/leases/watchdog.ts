@@ -83,7 +83,8 @@ export class Watchdog {
     const isRenewed = lease.needsWatchdog && !lease.book.isAtLimit
     const now = clock.now()
     const entry = this.watched.get(lease)
-    if (!entry || isRenewed === (entry.phase === 'expiring')) {
+    const wasRenewed = entry && entry.phase !== 'expiring'
+    if (isRenewed !== wasRenewed) {
       const phase = isRenewed ? 'scheduled' : 'expiring'
       this.watched.set(lease, { phase, isFailing: false, isAlone: false, isWantedAgain: false })
       if (isRenewed) this.actions.set(lease, this.nextRenewal(since, now))

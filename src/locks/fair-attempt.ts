@@ -32,9 +32,9 @@ export class FairAttempt extends AcquireAttempt<FairKind> {
     this.mayHavePlace = true
     const call = kind.enter(owner, lease, true)
     call.whenAnswered(
-      ({ value: { granted, isPlaced = false, lives = -1 }, sent, connectionBroke }) => {
+      ({ value: { granted, isPlaced = false, lives = -1 }, sent, hasLostCopy }) => {
         if (granted) return
-        this.mayHavePlace = isPlaced || hadPlace || connectionBroke
+        this.mayHavePlace = isPlaced || hadPlace || hasLostCopy
         this.placedAt = isPlaced ? sent : undefined
         places.learn(lives)
       },

@@ -91,7 +91,8 @@ export class BareLevels<L extends OwnedLevel> {
 
   /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
   newest(): Bare<L> | undefined {
-    this.endOverdue()
+    // The release of a single one tells why it ended.
+    if (this.live.length > 1) this.endOverdue()
     const level = this.live.at(-1)
     return level || this.owed > 0 ? { within: this, level } : undefined
   }

@@ -62,10 +62,10 @@ export class ScriptExecutor {
     script: Script<Value>,
     keys: readonly string[],
     args: readonly (string | number)[],
-    acknowledged = false,
+    needsReplica = false,
   ): ScriptCall<Value> {
     const { clock, transport } = this.options
-    const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, acknowledged)
+    const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, needsReplica)
     if (this.closed !== undefined) {
       this.end(call, this.closed)
       return call
@@ -106,7 +106,7 @@ export class ScriptExecutor {
     if (transport.state !== 'ready') return this.failed(call, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
     const answered = (raw: unknown, isFromOtherNode = false) => {
-      const mustWait = isFromOtherNode && call.acknowledged && transport.sendAcknowledged
+      const mustWait = isFromOtherNode && call.needsReplica && transport.sendAcknowledged
       if (!mustWait) return this.answered(call, raw, true)
       // That node may have replicas: a second copy waits for them. Both have the effect of one.
       call.hasLostCopy = true
@@ -114,7 +114,7 @@ export class ScriptExecutor {
     }
     const failed = (error: unknown) => this.failed(call, error)
     try {
-      if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas?.(call.keys[0]!)))
+      if (call.needsReplica && (wasRedirected || transport.mayHaveReplicas?.(call.keys[0]!)))
         transport.sendAcknowledged!(call, bySource).then(({ value, acknowledged, waitError }) => {
           if (!waitError) return this.answered(call, value, acknowledged)
           call.hasLostCopy = true
@@ -135,8 +135,8 @@ export class ScriptExecutor {
     } catch (error) {
       return this.broke(call, error)
     }
-    const { hasLostCopy: connectionBroke, sent } = call
-    const reply = { value, sent, connectionBroke, acknowledged }
+    const { hasLostCopy, sent } = call
+    const reply = { value, sent, hasLostCopy, acknowledged }
     const { outages, refusals } = this.options
     if (outages.began) outages.answered()
     if (refusals.began) refusals.answered()

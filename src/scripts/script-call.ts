@@ -8,8 +8,8 @@ export interface Reply<Value> {
   readonly value: Value
   /** When the client sent the copy of the command that was answered. */
   readonly sent: Moment
-  /** A connection broke before the answer, so an earlier copy may have been applied as well. */
-  readonly connectionBroke: boolean
+  /** An earlier copy has no answer that counts, so it may have been applied as well. */
+  readonly hasLostCopy: boolean
   /** A replica has the writes, or none needs to have them. */
   readonly acknowledged: boolean
 }
@@ -58,7 +58,7 @@ export class ScriptCall<Value> {
     /** The last connection that had broken before the command was last sent. */
     private brokenBefore: BrokenConnection,
     /** A replica must have the writes before the answer counts. */
-    readonly acknowledged: boolean,
+    readonly needsReplica: boolean,
   ) {
     this.started = this.sent = clock.now()
   }

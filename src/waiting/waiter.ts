@@ -169,8 +169,8 @@ export class Waiter<Grant> {
    */
   answered(reply: Reply<Outcome<Grant>>): void {
     const { value, acknowledged } = reply
-    const answer = this.mayHold ? { ...reply, connectionBroke: true } : reply
-    this.endTry(reply.connectionBroke)
+    const answer = this.mayHold ? { ...reply, hasLostCopy: true } : reply
+    this.endTry(reply.hasLostCopy)
     if (value.granted && !acknowledged) this.onServer = 'unacknowledged'
     else if (this.mayHold) this.onServer = 'perhaps'
     if (!value.granted) return
@@ -212,7 +212,7 @@ export class Waiter<Grant> {
   grant(grant: Grant): void {
     const sent = this.queue.environment.clock.now()
     const value = { granted: true, grant } as const
-    this.succeed({ value, sent, connectionBroke: false, acknowledged: true })
+    this.succeed({ value, sent, hasLostCopy: false, acknowledged: true })
   }
 
   /** The wait is over without a grant. */

@@ -80,8 +80,8 @@ export class LeasedObject {
   async release(owner: string): Promise<boolean> {
     const { client, kind, key } = this
     const call = client.scripts.run(kind.release, [key], [owner, ...this.messages])
-    const { value, connectionBroke } = await call.answer
+    const { value, hasLostCopy } = await call.answer
     client.queues.changed(this.target, value)
-    return value > 0 || connectionBroke
+    return value > 0 || hasLostCopy
   }
 }

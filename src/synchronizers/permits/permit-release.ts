@@ -39,7 +39,7 @@ export async function releasePermits(semaphore: Synchronizer, ids: readonly stri
   const { states } = reply.value
   if (!reply.acknowledged) client.orphans.untilReplicated(send, RETRIED_FOR)
   // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
-  const mayBeReleased = reply.connectionBroke && (!all || states.every((state) => state === 'absent'))
+  const mayBeReleased = reply.hasLostCopy && (!all || states.every((state) => state === 'absent'))
   return states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
 }
 

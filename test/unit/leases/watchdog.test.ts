@@ -60,7 +60,7 @@ function renewalAfter(clock: VirtualClock, latency: number | undefined): Renewal
     for (const lease of leases) lease.renewedAt.push(sent.monotonic)
     const value = leases.map(() => 1)
     const answer = new Promise((resolve) => {
-      const reply = { value, sent, connectionBroke: false, acknowledged: true }
+      const reply = { value, sent, hasLostCopy: false, acknowledged: true }
       if (latency !== undefined) clock.after(latency, () => resolve(reply))
     })
     return { answer }
@@ -79,7 +79,7 @@ function renewalRefusedFor(clock: VirtualClock, refused: ReadonlySet<Lease>): Re
         const cause = new Error('NOPERM No permissions to access a key')
         if (leases.some((lease) => refused.has(lease))) throw new Error('refused', { cause })
         for (const lease of leases) lease.renewedAt.push(sent.monotonic)
-        return { value: leases.map(() => 1), sent, connectionBroke: false, acknowledged: true }
+        return { value: leases.map(() => 1), sent, hasLostCopy: false, acknowledged: true }
       }
       return { answer: answer() }
     },

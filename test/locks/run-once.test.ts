@@ -151,7 +151,7 @@ describe('runOnce', () => {
     expect(await rejection(waits)).to.be.instanceOf(LockLostError)
   })
 
-  it('A job that stood still beyond its lease reads that the lock is lost (guarantee 1)', async () => {
+  it('A job that stood still beyond its lease reads that the lock is lost (V206)', async () => {
     let isLost: boolean | undefined
     const job = (task: { signal: AbortSignal }) => {
       const began = performance.now()

@@ -110,7 +110,7 @@ describe('Objects that many callers of one process may enter together', () => {
   })
 
   for (const kind of ['getSemaphore', 'getPermitExpirableSemaphore'] as const)
-    it(`${kind}: one of two grants that no replica has is asked for again at once`, async () => {
+    it(`${kind}: one of two grants that no replica has is asked for again at once (V207)`, async () => {
       const name = uniqueName('unacknowledged')
       const isExpirable = kind === 'getPermitExpirableSemaphore'
       const other = (await createRedisson())[kind](name)

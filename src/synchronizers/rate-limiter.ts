@@ -204,6 +204,7 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
 
   async release(permits: number): Promise<void> {
     const given = [permitCount(permits), ...messagesOf(this)]
+    this.client.assertNotClosed()
     if (permits === 0) return
     const { value } = await this.requests.run(RELEASE, given, false, UNAVAILABLE)
     this.client.queues.changed(this.target, assertSet(this, value))

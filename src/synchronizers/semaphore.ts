@@ -251,6 +251,7 @@ async function releaseOnServer(
   retried: Retried,
 ) {
   const { client, target, requests } = semaphore
+  client.assertNotClosed()
   if (permits === 0) return false
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
   // They are released here, or in the background.

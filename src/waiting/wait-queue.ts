@@ -208,8 +208,11 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     const isLast = --this.unanswered === 0
     this.silentSince = isLast ? undefined : this.environment.clock.now()
     waiter.answered(reply)
-    // No replica has its grant. It tries again at once, because the answers to others say nothing of that.
-    if (waiter.phase === 'waiting' && reply.value.granted) return void this.sendTry(waiter)
+    // No replica has its grant. It tries again at once: the answers to others say nothing of that.
+    if (waiter.phase === 'waiting' && reply.value.granted) {
+      this.endOverdue()
+      return void this.sendTry(waiter)
+    }
     const next = this.afterAnswer(waiter, reply, isCompeting)
     if (!isLast) return
     if (next === 'try') return this.tryInTurn()
@@ -219,10 +222,9 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     else this.sleepUnlessWoken(next)
   }
 
-  /** What the queue does next. */
+  /** What the queue does next. After 0 the next one tries: this one has failed, or was the last. */
   private afterAnswer(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean): 'try' | Next {
     const { granted } = reply.value
-    // It has failed, and the next one tries.
     if (granted && !reply.acknowledged) return 0
     if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
     if (this.isEmpty) return 0

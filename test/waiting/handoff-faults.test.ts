@@ -322,3 +322,33 @@ describe('A handoff to a waiter whose try may have been granted', () => {
     await hold.unlock()
   })
 })
+
+describe('A grant that no replica has yet', () => {
+  it('A single try behind it ends with the first answer, and not with the last (guarantee 3)', async () => {
+    let asked = 0
+    let replicate: () => void = () => {}
+    const replicated = new Promise<void>((resolve) => {
+      replicate = resolve
+    })
+    const transport = (to: ScriptTransport): ScriptTransport => ({
+      ...tapped((sent) => sent.pass())(to),
+      mayHaveReplicas: () => true,
+      get state() {
+        return to.state
+      },
+      async sendAcknowledged(call, bySource) {
+        const value = await new Promise((resolve, reject) => to.send(call, bySource, resolve, reject))
+        const isFirst = ++asked === 1
+        if (!isFirst) await replicated
+        return { value, acknowledged: !isFirst }
+      },
+    })
+    const redisson = await createRedisson({}, { transport })
+    const lock = redisson.getLock(uniqueName('behind'))
+    const acquiring = lock.acquire()
+    expect(await lock.tryLock()).to.equal(false)
+    replicate()
+    await (await acquiring).unlock()
+    expect(asked).to.equal(2)
+  })
+})

@@ -95,13 +95,15 @@ function isDisturbed(reading: Reading, failover: FaultInjected, to: Time): boole
 }
 
 function heldStill(reading: Reading, hold: Hold, failover: Time, at: Time): Violation[] {
-  const { call, fields, keys, releasedAt, ending } = hold
+  const { call, fields, keys, releasedAt, ending, side, enteredAt } = hold
   const { client } = call
   if (ending !== 'released' || releasedAt === undefined || call.object.kind === 'red') return []
   if (reading.timeOf(releasedAt) > failover || reading.javaClients.has(client)) return []
   const gone = [reading.killedAt.get(client), reading.closedAt.get(client)]
   if (gone.some((index) => index !== undefined && reading.timeOf(index) <= at)) return []
   if (!reading.ran(client, failover, at)) return []
+  // Other readers keep the hash, and so the field of one whose lease is over. It keeps no writer out.
+  if (side === 'read' && call.lease !== undefined && reading.timeOf(enteredAt) + call.lease <= at) return []
   return keys.flatMap((name) => {
     const fact = reading.keys.get(name)?.findLast(({ event }) => event.at <= at)
     const isHeld = fact?.event.owners.some((owner) => fields.includes(owner))

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import type { ObjectKind } from '../../judge/history'
+import type { Called, ObjectKind } from '../../judge/history'
 import { Written } from './written-history'
 
+const READ = { kind: 'read', name: 'x' } as const
 const written = (kind: ObjectKind = 'lock') => new Written({ kind, name: 'x' })
 
 describe('The rules of a simulated history', () => {
@@ -134,9 +135,9 @@ describe('The rules of a simulated history', () => {
   })
 
   it('What its owner released is free on a new primary within a second (guarantee 4)', () => {
-    const released = (seen: readonly string[], change?: 'killed') => {
+    const released = (seen: readonly string[], change?: 'killed', call: Partial<Called> = {}) => {
       const one = written()
-      const hold = one.acquires('a/1', {}, { owners: ['a:1'] })
+      const hold = one.acquires('a/1', call, { owners: ['a:1'] })
       one
         .key({ owners: ['a:1'] })
         .releases('a/1', hold)
@@ -149,6 +150,10 @@ describe('The rules of a simulated history', () => {
     expect(released(['a:1'])).to.include('held-again')
     expect(released([])).to.not.include('held-again')
     expect(released(['a:1'], 'killed')).to.not.include('held-again')
+    // The field of a reader whose lease is over keeps no writer out.
+    expect(released(['a:1'], undefined, { object: READ })).to.include('held-again')
+    expect(released(['a:1'], undefined, { object: READ, lease: 3_000 })).to.include('held-again')
+    expect(released(['a:1'], undefined, { object: READ, lease: 200 })).to.not.include('held-again')
   })
 
   it('A waiter does not sleep before a free lock for longer than its bound (guarantee 2)', () => {

@@ -34,7 +34,6 @@ const AHEAD = 1 / 20
 
 /** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
-
 /** Less than this, in ms, is nothing: added to a time it may make no later one. */
 const SHORTEST = 0.001
 

@@ -60,6 +60,27 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
   })
 }
 
+/** What a script was answered, and whether a replica has it. */
+type Acknowledged = Awaited<ReturnType<NonNullable<ScriptTransport['sendAcknowledged']>>>
+
+/** For ClientInternals.transport: a server that seems to have replicas. `answer` sends, and says whether one has the writes. */
+export function withReplicas(
+  answer: (send: () => Promise<unknown>, script: string) => Promise<Acknowledged>,
+): (transport: ScriptTransport) => ScriptTransport {
+  return (transport) => ({
+    ...tapped((sent) => sent.pass())(transport),
+    mayHaveReplicas: () => true,
+    get state() {
+      return transport.state
+    },
+    sendAcknowledged: (call, bySource) =>
+      answer(
+        () => new Promise((resolve, reject) => transport.send(call, bySource, resolve, reject)),
+        call.script.name,
+      ),
+  })
+}
+
 /** One copy of a script on its way. Callbacks come before the reactions to its promise, and in the same turn. */
 class Copy {
   readonly promise: Promise<unknown>

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import type { ScriptTransport } from '../../src/scripts/transport'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { openProxy } from '../kit/proxies'
 import { asleep } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
-import { tapped } from '../kit/tapped-transport'
+import { tapped, withReplicas } from '../kit/tapped-transport'
 
 const CALLERS = 1_000
 const ROUND_TRIPS = 10
@@ -116,23 +115,16 @@ describe('Objects that many callers of one process may enter together', () => {
       const other = (await createRedisson())[kind](name)
       let grants = 0
       let taking: Promise<unknown> | undefined
-      const transport = (to: ScriptTransport): ScriptTransport => ({
-        ...tapped((sent) => sent.pass())(to),
-        mayHaveReplicas: () => true,
-        get state() {
-          return to.state
-        },
-        async sendAcknowledged(call, bySource) {
-          const isAcquire = call.script.name.endsWith('semaphore/acquire')
-          // One of the two permits that are free goes to another process before the two tries come.
-          if (isAcquire && grants === 1) {
-            taking ??= other.acquire()
-            await taking
-          }
-          const value = await new Promise((resolve, reject) => to.send(call, bySource, resolve, reject))
-          const isGranted = isAcquire && (Array.isArray(value) ? value[0] === 1 : Number(value) >= 0)
-          return { value, acknowledged: !isGranted || ++grants !== 2 }
-        },
+      const transport = withReplicas(async (send, script) => {
+        const isAcquire = script.endsWith('semaphore/acquire')
+        // One of the two permits that are free goes to another process before the two tries come.
+        if (isAcquire && grants === 1) {
+          taking ??= other.acquire()
+          await taking
+        }
+        const value = await send()
+        const isGranted = isAcquire && (Array.isArray(value) ? value[0] === 1 : Number(value) >= 0)
+        return { value, acknowledged: !isGranted || ++grants !== 2 }
       })
       const redisson = await createRedisson({}, { transport })
       const semaphore = redisson[kind](name)

@@ -1,12 +1,11 @@
 import { expect } from 'chai'
 import type { LockHold } from '../../src/index'
-import type { ScriptTransport } from '../../src/scripts/transport'
 import { createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { connectionLost, HandoffScene } from '../kit/handoff-scene'
 import { stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
-import { latch, type ScriptSent, tapped } from '../kit/tapped-transport'
+import { latch, type ScriptSent, withReplicas } from '../kit/tapped-transport'
 
 const LEASE = 60_000
 const PROMPTLY = 5_000
@@ -284,20 +283,13 @@ describe('A local handoff that is disturbed', () => {
 describe('A handoff to a waiter whose try may have been granted', () => {
   it('unlock() rejects for a deleted hold, although a waiter has the lock by then (V189)', async () => {
     let onGrant: (() => void) | undefined
-    const transport = (to: ScriptTransport): ScriptTransport => ({
-      ...tapped((sent) => sent.pass())(to),
-      mayHaveReplicas: () => true,
-      get state() {
-        return to.state
-      },
-      async sendAcknowledged(call, bySource) {
-        const value = await new Promise((resolve, reject) => to.send(call, bySource, resolve, reject))
-        const acknowledged = !onGrant || call.script.name !== 'lock/acquire'
-        // No replica has the grant, so the waiter tries again in a millisecond.
-        if (!acknowledged) setImmediate(onGrant!)
-        if (!acknowledged) onGrant = undefined
-        return { value, acknowledged }
-      },
+    const transport = withReplicas(async (send, script) => {
+      const value = await send()
+      const acknowledged = !onGrant || script !== 'lock/acquire'
+      // No replica has the grant, so the waiter tries again at once.
+      if (!acknowledged) setImmediate(onGrant!)
+      if (!acknowledged) onGrant = undefined
+      return { value, acknowledged }
     })
     const redisson = await createRedisson({}, { transport })
     const lock = redisson.getLock(uniqueName('deleted'))
@@ -330,18 +322,11 @@ describe('A grant that no replica has yet', () => {
     const replicated = new Promise<void>((resolve) => {
       replicate = resolve
     })
-    const transport = (to: ScriptTransport): ScriptTransport => ({
-      ...tapped((sent) => sent.pass())(to),
-      mayHaveReplicas: () => true,
-      get state() {
-        return to.state
-      },
-      async sendAcknowledged(call, bySource) {
-        const value = await new Promise((resolve, reject) => to.send(call, bySource, resolve, reject))
-        const isFirst = ++asked === 1
-        if (!isFirst) await replicated
-        return { value, acknowledged: !isFirst }
-      },
+    const transport = withReplicas(async (send) => {
+      const value = await send()
+      const isFirst = ++asked === 1
+      if (!isFirst) await replicated
+      return { value, acknowledged: !isFirst }
     })
     const redisson = await createRedisson({}, { transport })
     const lock = redisson.getLock(uniqueName('behind'))

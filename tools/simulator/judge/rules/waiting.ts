@@ -93,9 +93,9 @@ function lateAnswer(reading: Reading, client: string, free: Span): number {
   return Math.max(0, ...absences.map((each) => Math.min(each.to, free.to) - each.from))
 }
 
-function touchedBy({ object: { kind, name }, client }: Called): Touched {
-  if (kind === 'multi') return { client }
-  // The lock waits for the client at the head of its queue.
+function touchedBy({ object: { kind, name, members = [] }, client }: Called): Touched {
+  // A fair lock waits for the client at the head of its queue, whichever that is.
+  if (kind === 'multi') return members.some((member) => FAIR.includes(member.kind)) ? {} : { client }
   return FAIR.includes(kind) ? { name } : { client, name }
 }
 

@@ -171,6 +171,21 @@ describe('The rules of a simulated history', () => {
     expect(waits(1_000, true)).to.deep.equal([])
   })
 
+  it('A fault of the head of a fair queue also delays multi locks with that member', () => {
+    const waits = (kind: ObjectKind) => {
+      const members = [{ kind, name: 'x' } as const]
+      const one = written(kind)
+      one.key({ owners: ['o'], queue: ['b'] })
+      const id = one.call('a/1', 'acquire', { object: { kind: 'multi', name: 'all', members } })
+      one.fault({ clients: ['b'], recovery: 9_000, excuses: ['delay'] })
+      one.at(100).key({ owners: [], queue: ['b'] })
+      one.at(5_000).returned(id)
+      return one.broken
+    }
+    expect(waits('fair')).to.deep.equal([])
+    expect(waits('lock')).to.deep.equal(['asleep'])
+  })
+
   it('Waiters of one process come in in their order (guarantee 3)', () => {
     const order = (swapped: boolean) => {
       const one = written()

@@ -1,11 +1,11 @@
 import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import type { Outcome } from '../waiting/attempt'
+import { type Outcome, outcomeOf } from '../waiting/attempt'
 import { HashLockKind } from './hash-lock-kind'
-import { AcquireAttempt, decodeAcquire } from './named-lock'
+import { AcquireAttempt } from './named-lock'
 
-const HAND_OFF = script('lock/handoff', decodeAcquire)
+const HAND_OFF = script('lock/handoff', outcomeOf)
 
 /** Redisson's RLock: Java's in Redis, and with a local handoff. */
 export class HandoffLockKind extends HashLockKind {

@@ -17,7 +17,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import type { Admission, WaitTarget } from '../waiting/admission'
-import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
+import { type Outcome, outcomeOf } from '../waiting/attempt'
 
 const NO_PARTS: readonly string[] = []
 
@@ -28,14 +28,6 @@ const PLAIN_REPLIES: readonly (ReleaseReply | undefined)[] = [
   { result: 'freed', notified: 0 },
   { result: 'freed', notified: undefined },
 ]
-
-/**
- * nil: acquired; a number: the remaining time to live in ms, -1 without expiry. The answer 0 to a handoff
- * says that the giver did not hold the lock.
- */
-export function decodeAcquire(raw: unknown): Outcome<undefined> {
-  return raw === null ? GRANTED : blocked(Number(raw))
-}
 
 function decodeReenter(raw: unknown): ReenterReply {
   return { leaseEnd: Number(raw), grant: undefined }
@@ -58,7 +50,7 @@ function decodeInspect(raw: unknown): LockState {
 /** The scripts that every kind of lock has: those of the kind whose folder in lua/ has this name. */
 export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-lock') {
   return {
-    acquire: script<Outcome<Payload>>(`${folder}/acquire`, decodeAcquire),
+    acquire: script<Outcome<Payload>>(`${folder}/acquire`, outcomeOf),
     reenter: script(`${folder}/reenter`, decodeReenter),
     release: script(`${folder}/release`, decodeRelease),
     forceRelease: script(`${folder}/force-release`, decodeRelease),

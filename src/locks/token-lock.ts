@@ -7,8 +7,8 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
-import type { Outcome } from '../waiting/attempt'
-import { AcquireAttempt, decodeAcquire, NamedLock, scriptsIn } from './named-lock'
+import { type Outcome, outcomeOf } from '../waiting/attempt'
+import { AcquireAttempt, NamedLock, scriptsIn } from './named-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -53,7 +53,7 @@ export function tokenLockChannel(key: string): string {
 }
 
 const SCRIPTS = scriptsIn('token-lock')
-const HAND_OFF = script('token-lock/handoff', decodeAcquire)
+const HAND_OFF = script('token-lock/handoff', outcomeOf)
 
 const TOKEN_BYTES = 16
 const FIRST_PAUSE = 20

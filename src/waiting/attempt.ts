@@ -20,6 +20,14 @@ export function blocked(timeToLive: number): Outcome<never> {
   return { granted: false, blockedFor: timeToLive < 0 ? Number.POSITIVE_INFINITY : timeToLive }
 }
 
+/**
+ * The answer of a script that acquires. nil: granted; a number: blocked for so many ms, -1 without expiry.
+ * The answer 0 to a handoff says that the giver did not hold the lock.
+ */
+export function outcomeOf(raw: unknown): Outcome<undefined> {
+  return raw === null ? GRANTED : blocked(Number(raw))
+}
+
 /** The reply to the try that was granted. */
 export type GrantedReply<Grant> = Reply<Extract<Outcome<Grant>, { readonly granted: true }>>
 

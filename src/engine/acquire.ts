@@ -14,7 +14,7 @@ import type { AttemptOptions, LockKind } from './lock-kind'
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** A call that acquires: what its caller asked for, and what is left of its wait. */
-export class AcquireRequest implements AttemptOptions {
+export class Acquisition implements AttemptOptions {
   /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
   branchPlace: BranchPlace | undefined
   /** In ms; without a leaseTime, the lease that the watchdog renews. */
@@ -61,13 +61,13 @@ export class AcquireRequest implements AttemptOptions {
 }
 
 /** Acquires a new hold. Undefined when the wait was over. */
-export async function acquire(request: AcquireRequest): Promise<Level | undefined> {
-  const { client, kind, caller, entry, lease, limits } = request
+export async function acquire(acquisition: Acquisition): Promise<Level | undefined> {
+  const { client, kind, caller, entry, lease, limits } = acquisition
   const { thread } = caller
   for (let tries = 1; ; tries++) {
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
     if (thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
-    const attempt = kind.newAttempt(request)
+    const attempt = kind.newAttempt(acquisition)
     const reply = await client.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
@@ -76,7 +76,7 @@ export async function acquire(request: AcquireRequest): Promise<Level | undefine
     hold.grant = value.grant
     hold.at = attempt.at
     const mayBeGone = hold.book.isPastDeadline || client.leases.isOvertaken(hold)
-    const isHeld = !mayBeGone || (await confirm(request, hold))
+    const isHeld = !mayBeGone || (await confirm(acquisition, hold))
     // The client may have begun to shut down meanwhile.
     if (client.closing.aborted) {
       hold.releaseOrphan(lease, sent)
@@ -91,7 +91,7 @@ export async function acquire(request: AcquireRequest): Promise<Level | undefine
       hold.entry = entry
       entry.hold = hold
     }
-    const level = hold.addLevel(request, sent)
+    const level = hold.addLevel(acquisition, sent)
     client.leases.begin(hold)
     if (thread && thread.children > 0) client.queues.letBranchesIn(kind, thread)
     return level
@@ -109,12 +109,12 @@ function tooShort({ name }: LockKind, { client, book, threadId }: Hold): LockLos
 }
 
 /** The answer came late, so the hold may be gone. Asks the server whether it is still there. */
-async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
-  const { kind } = request
-  const lease = hold.book.withinLimit(request.lease)
+async function confirm(acquisition: Acquisition, hold: Hold): Promise<boolean> {
+  const { kind } = acquisition
+  const lease = hold.book.withinLimit(acquisition.lease)
   try {
     const { answer } = kind.reenter(hold.ownerField, lease, 1, 0)
-    const { value, sent, acknowledged } = await request.inTime(answer, nameOf(kind, hold.threadId))
+    const { value, sent, acknowledged } = await acquisition.inTime(answer, nameOf(kind, hold.threadId))
     hold.book.set(sent, lease)
     if (value.leaseEnd === 0) return false
     if (acknowledged) hold.book.replicatedUpTo(sent)

@@ -2,7 +2,7 @@ import { IllegalMonitorStateError } from '../api/errors'
 import { quote } from '../util/quote'
 import { nameOf, notReplicated } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import { type AcquireRequest, acquire } from './acquire'
+import { type Acquisition, acquire } from './acquire'
 import type { Hold, Level } from './hold'
 import { updateLevels, wrongTypeAs } from './release'
 
@@ -15,12 +15,12 @@ interface Entering {
 }
 
 /** Adds a level to a hold of the caller, or acquires a new hold if that one ends before. */
-export async function reenterOrAcquire(request: AcquireRequest, hold: Hold): Promise<Level | undefined> {
-  if (request.kind.reentrantBy && hold.checkLive()) throw reentryRefused(request, hold)
-  return (await reenterInTime(request, hold)) ?? (await acquire(request))
+export async function reenterOrAcquire(acquisition: Acquisition, hold: Hold): Promise<Level | undefined> {
+  if (acquisition.kind.reentrantBy && hold.checkLive()) throw reentryRefused(acquisition, hold)
+  return (await reenterInTime(acquisition, hold)) ?? (await acquire(acquisition))
 }
 
-function reentryRefused({ kind: { name, reentrantBy }, caller }: AcquireRequest, hold: Hold) {
+function reentryRefused({ kind: { name, reentrantBy }, caller }: Acquisition, hold: Hold) {
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
       `(client ${hold.client.clientId}, thread id ${hold.threadId}). Release it first. ` +
@@ -29,14 +29,14 @@ function reentryRefused({ kind: { name, reentrantBy }, caller }: AcquireRequest,
 }
 
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
-async function reenterInTime(request: AcquireRequest, hold: Hold) {
+async function reenterInTime(acquisition: Acquisition, hold: Hold) {
   const entering: Entering = { state: 'waiting' }
   // Its caller may leave while it waits for other operations on the hold.
   const work = hold.runSerially(async () =>
-    entering.state === 'left' ? undefined : await reenter(request, hold, entering),
+    entering.state === 'left' ? undefined : await reenter(acquisition, hold, entering),
   )
   try {
-    return await request.inTime(work, `the re-entry of ${nameOf(request.kind, hold.threadId)}`)
+    return await acquisition.inTime(work, `the re-entry of ${nameOf(acquisition.kind, hold.threadId)}`)
   } catch (error) {
     // The level came first: the caller gets it, and decides.
     if (entering.state === 'inside') return await work
@@ -46,16 +46,16 @@ async function reenterInTime(request: AcquireRequest, hold: Hold) {
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) {
-  request.assertWanted()
+async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering) {
+  acquisition.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
-  const { client, kind, options } = request
+  const { client, kind, options } = acquisition
   if (options.maxHoldTime !== undefined && hold.book.maxHoldTime === undefined)
     throw new TypeError(
       `${nameOf(kind, hold.threadId)} is held without a maxHoldTime already, and a re-entry cannot limit ` +
         `it (client ${client.clientId}): give it where the lock is acquired first`,
     )
-  const reply = await askForLevel(request, hold)
+  const reply = await askForLevel(acquisition, hold)
   if (!reply) return throwIfLost(hold)
   const { value, sent, lease } = reply
   hold.book.endsAt(value.leaseEnd)
@@ -76,7 +76,7 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
     return undefined
   }
   entering.state = 'inside'
-  const level = hold.addLevel(request, sent)
+  const level = hold.addLevel(acquisition, sent)
   client.leases.update(hold)
   return level
 }
@@ -90,10 +90,10 @@ function throwIfLost(hold: Hold): undefined {
  * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and
  * rejects. Undefined if the hold is gone.
  */
-async function askForLevel(request: AcquireRequest, hold: Hold) {
-  const { client, kind } = request
+async function askForLevel(acquisition: Acquisition, hold: Hold) {
+  const { client, kind } = acquisition
   for (let tries = 1; ; tries++) {
-    const reply = await askOnce(request, hold)
+    const reply = await askOnce(acquisition, hold)
     if (reply.value.leaseEnd === 0) {
       if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
       // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able
@@ -103,7 +103,8 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
     }
     if (reply.acknowledged) return reply
     hold.book.endsAt(reply.value.leaseEnd)
-    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && request.waitTime > 0 && !request.signal?.aborted) continue
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && acquisition.waitTime > 0 && !acquisition.signal?.aborted)
+      continue
     if (!hold.checkLive()) {
       hold.releaseOrphan()
       return undefined
@@ -113,7 +114,7 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
   }
 }
 
-async function askOnce({ client, kind, options }: AcquireRequest, hold: Hold) {
+async function askOnce({ client, kind, options }: Acquisition, hold: Hold) {
   const { book } = hold
   const rest = kind.addsLeases && book.maxHoldTime ? book.left() : 0
   const wanted = options.leaseTime ?? client.lockWatchdogTimeout

@@ -4,7 +4,7 @@ import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import { quote } from '../util/quote'
-import { AcquireRequest, acquire } from './acquire'
+import { Acquisition, acquire } from './acquire'
 import { forceUnlock, inspectLock } from './force-unlock'
 import type { Caller, Hold, Level } from './hold'
 import { LockHandle } from './lock-handle'
@@ -82,9 +82,9 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
     bare?: BareLevels<Level>,
   ) {
     const { client, kind } = this
-    const request = new AcquireRequest(client, kind, caller, options, limits, entry, bare)
-    if (caller.thread?.parent) return waitForSiblingBranches(request)
-    return entry?.hold ? reenterOrAcquire(request, entry.hold) : acquire(request)
+    const acquisition = new Acquisition(client, kind, caller, options, limits, entry, bare)
+    if (caller.thread?.parent) return waitForSiblingBranches(acquisition)
+    return entry?.hold ? reenterOrAcquire(acquisition, entry.hold) : acquire(acquisition)
   }
 
   [HANDLE_OF](level: Level): Handle {

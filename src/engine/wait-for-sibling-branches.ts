@@ -3,7 +3,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/wait-errors'
-import { type AcquireRequest, acquire } from './acquire'
+import { type Acquisition, acquire } from './acquire'
 import type { Hold, Level } from './hold'
 import { reenterOrAcquire } from './reenter'
 
@@ -11,17 +11,17 @@ import { reenterOrAcquire } from './reenter'
  * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires.
  * Usually there is no such hold, and it acquires at once. Undefined when the wait was over.
  */
-export async function waitForSiblingBranches(request: AcquireRequest): Promise<Level | undefined> {
-  request.assertWanted()
+export async function waitForSiblingBranches(acquisition: Acquisition): Promise<Level | undefined> {
+  acquisition.assertWanted()
   for (;;) {
-    const hold = enterBranch(request)
-    const place = request.branchPlace
+    const hold = enterBranch(acquisition)
+    const place = acquisition.branchPlace
     let acquired: Level | undefined
     try {
-      const isInside = !hold || place?.state === 'inside' || (await untilInside(request, hold))
+      const isInside = !hold || place?.state === 'inside' || (await untilInside(acquisition, hold))
       if (!isInside) return undefined
-      const own = request.caller.holdOf(request.kind.objectId)
-      acquired = await (own ? reenterOrAcquire(request, own) : acquire(request))
+      const own = acquisition.caller.holdOf(acquisition.kind.objectId)
+      acquired = await (own ? reenterOrAcquire(acquisition, own) : acquire(acquisition))
       return acquired
     } catch (error) {
       if (error !== ANCESTOR_ACQUIRED) throw error
@@ -36,9 +36,9 @@ export async function waitForSiblingBranches(request: AcquireRequest): Promise<L
  * path of the tree of threads holds the lock: siblings exclude each other below a hold, like other callers
  * outside it.
  */
-function enterBranch(request: AcquireRequest): Hold | undefined {
-  const { kind, caller } = request
-  request.branchPlace = undefined
+function enterBranch(acquisition: Acquisition): Hold | undefined {
+  const { kind, caller } = acquisition
+  acquisition.branchPlace = undefined
   // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is
   // the write hold.
   const hold = caller.holdOf(kind.exclusiveLockId ?? kind.objectId)
@@ -46,16 +46,16 @@ function enterBranch(request: AcquireRequest): Hold | undefined {
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
   hold.branches ??= new Branches()
-  request.branchPlace = hold.branches.enter(path)
+  acquisition.branchPlace = hold.branches.enter(path)
   return hold
 }
 
 /**
  * Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over.
  */
-async function untilInside(request: AcquireRequest, hold: Hold): Promise<boolean> {
-  const { client, kind, waitTime, signal } = request
-  const place = request.branchPlace!
+async function untilInside(acquisition: Acquisition, hold: Hold): Promise<boolean> {
+  const { client, kind, waitTime, signal } = acquisition
+  const place = acquisition.branchPlace!
   if (waitTime <= 0) return false
   const joined = client.clock.now()
   await outsideThreads(() => {

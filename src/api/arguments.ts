@@ -20,12 +20,6 @@ export interface AcquireArguments {
   readonly permits: number
 }
 
-/** How long a call waits at most (Infinity: without limit), and how long its hold lasts at most; in ms. */
-export interface Limits {
-  readonly waitTime: number
-  readonly maxHoldTime: number | undefined
-}
-
 /** What an acquisition of permits asks for. */
 export type PermitsWanted = Pick<AcquireArguments, 'permits' | 'leaseTime' | 'waitTime' | 'signal'>
 

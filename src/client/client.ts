@@ -1,4 +1,3 @@
-import type { AcquireArguments, Limits } from '../api/arguments'
 import type { ClientStats, WaitingCaller } from '../api/client-state'
 import { acquisitions, isTraced, traceAcquisition } from '../api/diagnostics'
 import { RedissonShutdownError } from '../api/errors'
@@ -171,15 +170,6 @@ export class Client {
       return await this.queues.acquire(target, attempt)
     }
     return traceAcquisition(acquire, target, attempt, this.events.origin, this.clock, ANCESTOR_ACQUIRED)
-  }
-
-  /** The limits of a call: what it gives itself, or else those of the client. */
-  limitsOf({ leaseTime, maxHoldTime, waitTime }: Partial<AcquireArguments>): Limits {
-    const { options } = this
-    return {
-      waitTime: waitTime ?? options.waitTime,
-      maxHoldTime: leaseTime === undefined ? (maxHoldTime ?? options.maxHoldTime) : undefined,
-    }
   }
 
   waiters(): WaitingCaller[] {

@@ -1,4 +1,4 @@
-import type { AcquireArguments, Limits } from '../api/arguments'
+import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import type { BranchPlace } from '../ownership/branch-queue'
@@ -19,6 +19,8 @@ export class Acquisition implements AttemptOptions {
   branchPlace: BranchPlace | undefined
   /** In ms; without a leaseTime, the lease that the watchdog renews. */
   readonly lease: number
+  /** How long its hold lasts at most, in ms: what the call gives, or else its client. */
+  readonly maxHoldTime: number | undefined
   readonly signal: AbortSignal | undefined
   private readonly started: Moment | undefined
 
@@ -27,22 +29,23 @@ export class Acquisition implements AttemptOptions {
     readonly kind: LockKind,
     readonly caller: Caller,
     readonly options: AcquireArguments,
-    readonly limits: Limits,
     /** The entry of its hold; undefined where each acquisition is an owner of its own. */
     readonly entry: HoldEntry<Hold> | undefined,
     /** Where its level belongs, if an `unlock()` has to end it. */
     readonly bare: BareLevels<Level> | undefined,
   ) {
-    const { waitTime, maxHoldTime = Number.POSITIVE_INFINITY } = limits
-    this.lease = options.leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime)
+    const { leaseTime, maxHoldTime = client.options.maxHoldTime } = options
+    if (leaseTime === undefined) this.maxHoldTime = maxHoldTime
+    this.lease = leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime ?? Number.POSITIVE_INFINITY)
     this.signal = options.signal
-    this.started = waitTime < Number.POSITIVE_INFINITY ? client.clock.now() : undefined
+    if (this.waitTime < Number.POSITIVE_INFINITY) this.started = client.clock.now()
   }
 
   /** The rest of its wait, in ms; 0 or less: one try; Infinity: without limit. */
   get waitTime(): number {
-    const { started, client, limits } = this
-    return started ? limits.waitTime - client.clock.elapsedSince(started) : limits.waitTime
+    const { started, client, options } = this
+    const { waitTime = client.options.waitTime } = options
+    return started ? waitTime - client.clock.elapsedSince(started) : waitTime
   }
 
   /** Throws if the client shuts down or the caller has aborted. */
@@ -62,17 +65,17 @@ export class Acquisition implements AttemptOptions {
 
 /** Acquires a new hold. Undefined when the wait was over. */
 export async function acquire(acquisition: Acquisition): Promise<Level | undefined> {
-  const { client, kind, caller, entry, lease, limits } = acquisition
+  const { client, kind, caller, entry, lease } = acquisition
   const { thread } = caller
   for (let tries = 1; ; tries++) {
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
     if (thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
-    const attempt = kind.newAttempt(acquisition)
+    const attempt = kind.newAttempt(acquisition, acquisition.waitTime)
     const reply = await client.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
     const hold = new Hold(client, kind, attempt.threadId, attempt.owner, sent, lease)
-    hold.book.limitTo(limits.maxHoldTime)
+    hold.book.limitTo(acquisition.maxHoldTime)
     hold.grant = value.grant
     hold.at = attempt.at
     const mayBeGone = hold.book.isPastDeadline || client.leases.isOvertaken(hold)

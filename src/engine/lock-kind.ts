@@ -31,7 +31,7 @@ export interface LockState {
 }
 
 /** The part of a call that its attempts need. */
-export type AttemptOptions = Pick<Attempt<Payload>, 'waitTime' | 'signal'> & {
+export interface AttemptOptions extends Pick<Attempt<Payload>, 'signal'> {
   readonly caller: Caller
   readonly lease: number
 }
@@ -62,8 +62,8 @@ export interface LockKind extends WaitTarget, HeldLock {
    * it again.
    */
   readonly reentrantBy?: string
-  /** Throws if the caller would wait for itself. */
-  newAttempt(options: AttemptOptions): LockAttempt
+  /** `waitTime`: what is left of the wait. Throws if the caller would wait for itself. */
+  newAttempt(options: AttemptOptions, waitTime: number): LockAttempt
   /**
    * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial
    * release of this hold saw, or 0.

@@ -1,7 +1,6 @@
 import {
   type AcquireArguments,
   acquireOptions,
-  type Limits,
   lockArguments,
   threadId,
   tryLockArguments,
@@ -10,28 +9,27 @@ import {
   withLockOptions,
 } from '../api/arguments'
 import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from '../api/call-options'
-import { IllegalMonitorStateError, LockLostError } from '../api/errors'
+import { LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import type { Leased } from '../leases/lease'
 import { type Caller, callerOf, ThreadCaller, unscopedCaller } from '../ownership/caller'
-import { BareLevels, type HoldEntry } from '../ownership/hold-table'
+import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import { newChildThread } from '../ownership/logical-thread'
 import type { AnyHold, LevelOf } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { timedOut } from '../waiting/wait-errors'
+import { type Acquirable, acquireLevel, takenOut, timedOutFor } from './acquire-level'
 import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
-import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
+import { warnOfSharedObject } from './ownership-warnings'
 
 /**
  * The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases.
  */
-export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
-  /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
+export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> implements Acquirable<H> {
   unscoped: BareLevels<LevelOf<H>> | undefined
 
   constructor(
@@ -39,14 +37,9 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
     readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
-  /**
-   * Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock
-   * already. `bare`: where the level belongs, if an `unlock()` has to end it.
-   */
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
-    limits: Limits,
     entry?: HoldEntry<H>,
     bare?: BareLevels<LevelOf<H>>,
   ): Promise<LevelOf<H> | undefined>
@@ -75,7 +68,7 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
-    assertHasLock(this)
+    if (this === undefined) throw takenOut()
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
     const thread = newChildThread()
@@ -91,7 +84,8 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
   }
 
   async unlock(options?: UnlockOptions): Promise<void> {
-    assertHasLock(this)
+    if (this === undefined) throw takenOut()
+    if (options === undefined) return await releaseFor(this, undefined)
     const { threadId: explicit, signal } = unlockOptions(options)
     const released = releaseFor(this, explicit)
     await (signal ? unlessAborted(released, signal) : released)
@@ -149,51 +143,6 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
   await lock[RELEASE_LEVEL](level)
 }
 
-function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client' | 'subject'>, waitTime = 0) {
-  return timedOut('lock', subject.name, waitTime, client.clientId)
-}
-
-function unscopedOf<H extends AnyHold>(lock: LockOf<H>): BareLevels<LevelOf<H>> {
-  lock.unscoped ??= new BareLevels()
-  return lock.unscoped
-}
-
-/**
- * Any acquisition. `isBare`: an `unlock()` of the caller ends the level; otherwise its handle alone does. A
- * call that gives no waitTime has the one of the client, and rejects after it.
- */
-export async function acquireLevel<H extends AnyHold>(
-  lock: LockOf<H>,
-  options: AcquireArguments,
-  isBare: boolean,
-  given?: Caller<H>,
-): Promise<LevelOf<H> | undefined> {
-  assertHasLock(lock)
-  const { client, subject } = lock
-  const limits = client.limitsOf(options)
-  const caller = given ?? callerOf<H>(client, options.threadId)
-  const entry = caller.entryToAcquire(subject.objectId)
-  if (entry?.loss) throw entry.loss
-  if (entry?.begin() === false)
-    throw new IllegalMonitorStateError(
-      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ` +
-        `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
-        'redisson.run() or threadId.',
-    )
-  const bare = isBare ? (entry?.bare ?? caller.bareLevels?.(subject.objectId) ?? unscopedOf(lock)) : undefined
-  let level: LevelOf<H> | undefined
-  bare?.begin()
-  try {
-    level = await lock[ACQUIRE_FOR](caller, options, limits, entry, bare)
-  } finally {
-    entry?.end()
-    bare?.end(level !== undefined)
-  }
-  if (!level && options.waitTime === undefined) throw timedOutFor(lock, limits.waitTime)
-  if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, subject.name)
-  return level
-}
-
 /** `stays`: another hold of the same callers is held. */
 function lostBefore(
   { client, subject }: Pick<OwnedLock<never, never>, 'client' | 'subject'>,
@@ -209,9 +158,4 @@ function lostBefore(
       `this unlock() (client ${client.clientId}). Acquire the lock again where needed.${other}`,
     subject.name,
   )
-}
-
-function assertHasLock(lock: unknown) {
-  if (lock === undefined)
-    throw new TypeError('the method was taken out of its lock: write lock.lock(), and not const { lock } = …')
 }

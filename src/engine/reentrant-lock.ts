@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { AcquireArguments, Limits } from '../api/arguments'
+import type { AcquireArguments } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
@@ -77,12 +77,11 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
   [ACQUIRE_FOR](
     caller: Caller,
     options: AcquireArguments,
-    limits: Limits,
     entry?: HoldEntry<Hold>,
     bare?: BareLevels<Level>,
   ) {
     const { client, kind } = this
-    const acquisition = new Acquisition(client, kind, caller, options, limits, entry, bare)
+    const acquisition = new Acquisition(client, kind, caller, options, entry, bare)
     if (caller.thread?.parent) return waitForSiblingBranches(acquisition)
     return entry?.hold ? reenterOrAcquire(acquisition, entry.hold) : acquire(acquisition)
   }

@@ -1,4 +1,4 @@
-import type { AttemptOptions, LockAttempt, ReleaseReply } from '../engine/lock-kind'
+import type { ReleaseReply } from '../engine/lock-kind'
 import type { RLock } from '../engine/rlock'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
@@ -30,9 +30,7 @@ export interface RFairLock extends RLock {}
 
 /** See the interface. */
 export class FairLockKind extends FairKind {
-  override newAttempt(options: AttemptOptions): LockAttempt {
-    return new FairAttempt(this, options)
-  }
+  protected override readonly Attempt = FairAttempt
 
   /** If the server refuses the message, a refresh finds the next owner. */
   protected override free(...args: Parameters<FairKind['free']>): ScriptCall<ReleaseReply> {

@@ -1,4 +1,3 @@
-import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Outcome, outcomeOf } from '../waiting/attempt'
@@ -9,9 +8,7 @@ const HAND_OFF = script('lock/handoff', outcomeOf)
 
 /** Redisson's RLock: Java's in Redis, and with a local handoff. */
 export class HandoffLockKind extends HashLockKind {
-  override newAttempt(options: AttemptOptions): LockAttempt {
-    return new HandoffAttempt(this, options)
-  }
+  protected override readonly Attempt = HandoffAttempt
 
   handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.client.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)

@@ -58,6 +58,9 @@ export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-l
   }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a class of attempts may be for its own kind of lock alone.
+type AttemptClass = new (kind: any, options: AttemptOptions, waitTime: number) => LockAttempt
+
 /**
  * The names of one lock, in its client and in Redis, and the calls of its scripts that most kinds of locks
  * send alike.
@@ -73,6 +76,8 @@ export abstract class NamedLock implements LockKind {
   protected readonly guardedKeys: readonly string[]
   /** What the scripts that end holds take beside the lock: how its timeout keys are named. */
   protected readonly timeoutKeyParts: readonly string[] = NO_PARTS
+  /** The class of its attempts. */
+  protected readonly Attempt: AttemptClass = AcquireAttempt
   protected abstract readonly own: ReturnType<typeof scriptsIn>
 
   /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */
@@ -99,8 +104,8 @@ export abstract class NamedLock implements LockKind {
     return `${this.client.owners}${threadId}`
   }
 
-  newAttempt(options: AttemptOptions): LockAttempt {
-    return new AcquireAttempt(this, options)
+  newAttempt(options: AttemptOptions, waitTime: number): LockAttempt {
+    return new this.Attempt(this, options, waitTime)
   }
 
   acquire(owner: string, lease: number): ScriptCall<Outcome<Payload>> {
@@ -134,18 +139,17 @@ export class AcquireAttempt<Kind extends NamedLock = NamedLock> implements LockA
   readonly threadId = processState.nextThreadId++
   readonly owner: string
   readonly lease: number
-  readonly waitTime: number
   readonly signal: AbortSignal | undefined
   readonly thread: LogicalThread | undefined
 
   constructor(
     protected readonly kind: Kind,
-    { caller, lease, signal, waitTime }: AttemptOptions,
+    { caller, lease, signal }: AttemptOptions,
+    readonly waitTime: number,
     readonly target: WaitTarget = kind,
   ) {
     this.owner = kind.ownerField(this.threadId)
     this.lease = lease
-    this.waitTime = waitTime
     this.signal = signal
     this.thread = caller.thread
   }

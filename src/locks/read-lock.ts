@@ -44,9 +44,10 @@ export class ReadLockKind extends ReadWriteSide {
     super(name, key, client, 'read', 'write')
   }
 
-  override newAttempt(options: AttemptOptions): LockAttempt {
+  override newAttempt(options: AttemptOptions, waitTime: number): LockAttempt {
     const companion = this.companionHold(options.caller)?.ownerField
-    return companion === undefined ? super.newAttempt(options) : new WriterReads(this, options, companion)
+    if (companion === undefined) return super.newAttempt(options, waitTime)
+    return new WriterReads(this, options, waitTime, companion)
   }
 
   override acquire(owner: string, lease: number, companion = ''): ScriptCall<Outcome<undefined>> {
@@ -73,9 +74,10 @@ class WriterReads extends AcquireAttempt<ReadLockKind> {
   constructor(
     kind: ReadLockKind,
     options: AttemptOptions,
+    waitTime: number,
     private readonly companion: string,
   ) {
-    super(kind, options, queueBeside(kind, `companion ${companion}`))
+    super(kind, options, waitTime, queueBeside(kind, `companion ${companion}`))
   }
 
   override send(): ScriptCall<Outcome<undefined>> {

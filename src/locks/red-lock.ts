@@ -61,10 +61,9 @@ export class RedLock extends MembersLock implements RRedLock {
 
 function acquireMembers(group: MemberGroup, options: AcquireArguments & { readonly waitTime: number }) {
   const { client } = group
-  const { leaseTime, waitTime } = options
+  const { leaseTime, waitTime, maxHoldTime = client.options.maxHoldTime ?? Infinity } = options
   const watchdogLeases = group.members.map((member) => (member.client ?? client).lockWatchdogTimeout)
-  const bound =
-    (leaseTime ?? Math.min(...watchdogLeases, client.limitsOf(options).maxHoldTime ?? Infinity)) / 10
+  const bound = (leaseTime ?? Math.min(...watchdogLeases, maxHoldTime)) / 10
   // Redlock's validity: the lease less an allowance for clocks that run at different rates.
   const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
   const failure = (answers: readonly Told[], isFinal: boolean) => {

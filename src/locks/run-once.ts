@@ -42,8 +42,7 @@ export function runOnce(
   if (typeof fn !== 'function') throw new TypeError('runOnce expects a function')
   checkOptions(options, ['atLeast', 'maxHoldTime'])
   const atLeast = Math.ceil(positive('atLeast', options.atLeast))
-  const given = leaseTime(options.maxHoldTime, undefined, 'maxHoldTime')
-  const { maxHoldTime } = client.limitsOf({ maxHoldTime: given })
+  const maxHoldTime = leaseTime(options.maxHoldTime, undefined, 'maxHoldTime') ?? client.options.maxHoldTime
   if (maxHoldTime !== undefined && maxHoldTime < atLeast)
     throw new RangeError(`maxHoldTime (${maxHoldTime} ms) must be at least atLeast (${atLeast} ms)`)
   // A thread of its own, so that a caller that holds the lock already does not run the job a second time.

@@ -129,7 +129,7 @@ export class SpinLockKind extends HashLockKind {
     this.target = queueBeside(this, 'spin', { admission: () => new Spinning(backOff) })
   }
 
-  override newAttempt(options: AttemptOptions): LockAttempt {
-    return new AcquireAttempt(this, options, this.target)
+  override newAttempt(options: AttemptOptions, waitTime: number): LockAttempt {
+    return new AcquireAttempt(this, options, waitTime, this.target)
   }
 }

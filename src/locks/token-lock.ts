@@ -1,6 +1,6 @@
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
-import type { AttemptOptions, LockAttempt, ReenterReply, ReleaseReply } from '../engine/lock-kind'
+import type { ReenterReply, ReleaseReply } from '../engine/lock-kind'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
@@ -74,6 +74,7 @@ export class TokenLockKind extends NamedLock {
   readonly kind = 'token'
   protected readonly own = SCRIPTS
   readonly shownAs = 'TokenLock'
+  protected override readonly Attempt = TokenAttempt
   readonly ownerIsSecret = true
   readonly reentrantBy = 'getLock()'
   readonly takesTurns = true
@@ -82,10 +83,6 @@ export class TokenLockKind extends NamedLock {
 
   constructor(name: string, key: string, client: Client) {
     super(name, key, client, `token ${key}`, tokenLockChannel(key))
-  }
-
-  override newAttempt(options: AttemptOptions): LockAttempt {
-    return new TokenAttempt(this, options)
   }
 
   /** The token. It is not derived from the thread id: every client that knows it can release the lock. */

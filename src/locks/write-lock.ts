@@ -33,8 +33,8 @@ export class WriteLockKind extends ReadWriteSide {
    * Throws for a reader that would wait to write, because it would wait for itself. A single try simply
    * fails.
    */
-  override newAttempt(options: AttemptOptions): LockAttempt {
-    const { caller, waitTime } = options
+  override newAttempt(options: AttemptOptions, waitTime: number): LockAttempt {
+    const { caller } = options
     const reading = waitTime > 0 ? this.companionHold(caller) : undefined
     if (reading)
       throw new IllegalMonitorStateError(
@@ -43,6 +43,6 @@ export class WriteLockKind extends ReadWriteSide {
           'Release the read lock first and read the data again afterwards, or take the write lock from the ' +
           'start.',
       )
-    return super.newAttempt(options)
+    return super.newAttempt(options, waitTime)
   }
 }

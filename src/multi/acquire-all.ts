@@ -44,7 +44,8 @@ export async function acquireAll(call: MembersCall): Promise<GrantedMembers | un
 async function tryInOrder(call: MembersCall, first: Granted | undefined): Promise<readonly Answer[]> {
   const { wait, group, options } = call
   const { client, members } = group
-  const lease = options.leaseTime ?? client.limitsOf(options).maxHoldTime ?? Number.MAX_SAFE_INTEGER
+  const { leaseTime, maxHoldTime = client.options.maxHoldTime } = options
+  const lease = leaseTime ?? maxHoldTime ?? Number.MAX_SAFE_INTEGER
   const grown = Math.max(WAIT_WHILE_HOLDING, wait.elapsed * PART_OF_TIME_WAITED)
   const most = Math.min(grown, LONGEST_WAIT_WHILE_HOLDING, lease / 3, wait.left)
   const mayWait = new Wait(client.clock, most * (0.5 + random() / 2))

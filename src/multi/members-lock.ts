@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { AcquireArguments, Limits } from '../api/arguments'
+import type { AcquireArguments } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
@@ -64,14 +64,13 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
   async [ACQUIRE_FOR](
     caller: Caller<MembersHold>,
     options: AcquireArguments,
-    { waitTime }: Limits,
     entry?: HoldEntry<MembersHold>,
     bare?: BareLevels<MembersLevel>,
   ) {
     this.client.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
-    const { leaseTime } = options
+    const { leaseTime, waitTime = this.client.options.waitTime } = options
     const { objectId } = this.subject
     caller.holdOf(objectId)?.assertNotLost(entry)
     // The members belong to the same caller, so that the function of `withLock` re-enters them.

@@ -159,8 +159,8 @@ async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all
 
 async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   const { client } = semaphore
-  const { leaseTime, signal } = wanted
-  const { waitTime: limit, maxHoldTime } = client.limitsOf(wanted)
+  const { leaseTime, signal, waitTime: limit = client.options.waitTime } = wanted
+  const maxHoldTime = leaseTime ? undefined : (wanted.maxHoldTime ?? client.options.maxHoldTime)
   const lease = leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime ?? Infinity)
   const started = client.clock.now()
   // All tries are one wait, also where its limit is that of the client.

@@ -10,7 +10,7 @@ import type { OwnedLevel } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { HeldLock } from './held-lock'
+import type { LeasedLock } from './leased-lock'
 import { lockOrphan } from './lock-orphan'
 import { releasedAlready } from './not-held'
 
@@ -43,7 +43,7 @@ export class Hold extends Lease {
 
   constructor(
     readonly client: Client,
-    override readonly leased: HeldLock,
+    override readonly leased: LeasedLock,
     readonly threadId: number,
     ownerField: string,
     acquired: Moment,

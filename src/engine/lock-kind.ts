@@ -1,13 +1,9 @@
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
-import type { HeldLock, ReleaseReply } from './held-lock'
 import type { Caller } from './hold'
-
-export type { ReleaseReply }
-
-/** The answer where the key is gone or holds something else. */
-export const NOT_HELD: ReleaseReply = { result: 'not-held' }
+import type { LeasedLock } from './leased-lock'
+import type { ReleaseReply } from './release-reply'
 
 /** What a grant brings beside the lock, such as a fencing token. Release and loss do not depend on it. */
 // biome-ignore lint/suspicious/noExplicitAny: each kind of lock has payloads of its own.
@@ -47,7 +43,7 @@ export interface LockAttempt extends Attempt<Payload> {
 }
 
 /** One kind of re-entrant lock: its names, and the calls of its scripts. */
-export interface LockKind extends WaitTarget, HeldLock {
+export interface LockKind extends WaitTarget, LeasedLock {
   /**
    * Several owners may hold it together. Then each remaining level keeps its own end after a partial release.
    * Otherwise the key gets the longest lease of the remaining levels again, in full.

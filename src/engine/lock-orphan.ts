@@ -1,9 +1,9 @@
 import type { Client } from '../client/client'
 import type { Orphan } from '../leases/orphan-releaser'
-import type { HeldLock } from './held-lock'
+import type { LeasedLock } from './leased-lock'
 
 /** The lock that an owner may still hold although no caller waits for it. */
-export function lockOrphan(client: Client, lock: HeldLock, owner: string, lease: number): Orphan {
+export function lockOrphan(client: Client, lock: LeasedLock, owner: string, lease: number): Orphan {
   const release = async () => {
     const server = client.recentReleases?.serverOf(lock.key)
     const call = lock.release(owner, 0, 0, 0)

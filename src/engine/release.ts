@@ -2,7 +2,8 @@ import { LockLostError, WrongTypeError } from '../api/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
-import { type LockKind, NOT_HELD, type ReleaseReply } from './lock-kind'
+import type { LockKind } from './lock-kind'
+import { NOT_HELD, type ReleaseReply } from './release-reply'
 
 const TRIES_TO_SEE_LEASE = 5
 

@@ -1,4 +1,4 @@
-import type { ReleaseReply } from '../engine/lock-kind'
+import type { ReleaseReply } from '../engine/release-reply'
 import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'

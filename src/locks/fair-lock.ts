@@ -1,4 +1,4 @@
-import type { ReleaseReply } from '../engine/lock-kind'
+import type { ReleaseReply } from '../engine/release-reply'
 import type { RLock } from '../engine/rlock'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'

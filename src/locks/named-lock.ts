@@ -1,15 +1,14 @@
 import type { Client } from '../client/client'
-import {
-  type AttemptOptions,
-  type LockAttempt,
-  type LockKind,
-  type LockState,
-  NOT_HELD,
-  type Payload,
-  type ReenterReply,
-  type ReleaseReply,
+import type {
+  AttemptOptions,
+  LockAttempt,
+  LockKind,
+  LockState,
+  Payload,
+  ReenterReply,
 } from '../engine/lock-kind'
 import { lockOrphan } from '../engine/lock-orphan'
+import { ANSWER, PLAIN_REPLIES, type ReleaseReply } from '../engine/release-reply'
 import type { Renewal } from '../leases/lease'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
@@ -21,25 +20,15 @@ import { type Outcome, outcomeOf } from '../waiting/attempt'
 
 const NO_PARTS: readonly string[] = []
 
-/** The answers that are one number, by that number. */
-const PLAIN_REPLIES: readonly (ReleaseReply | undefined)[] = [
-  NOT_HELD,
-  { result: 'reduced', leaseEnd: undefined },
-  { result: 'freed', notified: 0 },
-  { result: 'freed', notified: undefined },
-]
-
 function decodeReenter(raw: unknown): ReenterReply {
   return { leaseEnd: Number(raw), grant: undefined }
 }
 
 export function decodeRelease(raw: unknown): ReleaseReply {
-  const plain = typeof raw === 'number' ? PLAIN_REPLIES[raw] : undefined
-  if (plain) return plain
+  if (typeof raw === 'number') return PLAIN_REPLIES[raw]!
   const [answer, value] = raw as [number, number]
-  if (answer === 1) return { result: 'reduced', leaseEnd: value }
-  if (answer === 4) return { result: 'other-lease', leaseEnd: value }
-  return { result: 'freed', notified: value }
+  if (answer === ANSWER.freed) return { result: 'freed', notified: value }
+  return { result: answer === ANSWER.reduced ? 'reduced' : 'other-lease', leaseEnd: value }
 }
 
 function decodeInspect(raw: unknown): LockState {

@@ -1,6 +1,7 @@
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
-import type { ReenterReply, ReleaseReply } from '../engine/lock-kind'
+import type { ReenterReply } from '../engine/lock-kind'
+import type { ReleaseReply } from '../engine/release-reply'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'

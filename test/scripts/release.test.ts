@@ -1,13 +1,11 @@
 import { expect } from 'chai'
+import { ANSWER } from '../../src/engine/release-reply'
 import { lockChannel } from '../../src/locks/hash-lock-kind'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { openRedis } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { needs, ownServer } from '../kit/servers/index'
 
-const NOT_HELD = 0
-const FREED = 2
-const FREED_UNTOLD = 3
 const OWNER = 'this-client:1'
 
 describe('Answers of lock/release.lua', () => {
@@ -24,7 +22,7 @@ describe('Answers of lock/release.lua', () => {
     by.eval(luaSources['lock/release'], 1, name, owner, 0, 0, lockChannel(name), publish, 0)
 
   it('The release script answers freed, when no client listens', async () => {
-    expect(await release()).to.equal(FREED)
+    expect(await release()).to.equal(ANSWER.freed)
     expect(await redis.exists(name)).to.equal(0)
   })
 
@@ -37,7 +35,7 @@ describe('Answers of lock/release.lua', () => {
         if (publish === 'SPUBLISH') await needs(this, 'sharded pub/sub')
         for (let each = 0; each < listeners; each++)
           await (await openRedis(server.url))[subscribe](lockChannel(name))
-        expect(await release(redis, publish)).to.deep.equal([FREED, listeners])
+        expect(await release(redis, publish)).to.deep.equal([ANSWER.freed, listeners])
         expect(await redis.exists(name)).to.equal(0)
       })
 
@@ -45,7 +43,7 @@ describe('Answers of lock/release.lua', () => {
     await (await openRedis(server.url)).subscribe(lockChannel(name))
     await redis.call('ACL', 'SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-publish')
     const mute = await openRedis(server.url.replace('redis://', 'redis://mute:secret@'))
-    expect(await release(mute)).to.equal(FREED_UNTOLD)
+    expect(await release(mute)).to.equal(ANSWER.freedUnpublished)
     expect(await redis.exists(name)).to.equal(0)
   })
 
@@ -55,13 +53,13 @@ describe('Answers of lock/release.lua', () => {
     ear.on('message', (_, message) => messages.push(message))
     await ear.subscribe(lockChannel(name))
     await release()
-    expect(await release()).to.equal(NOT_HELD)
+    expect(await release()).to.equal(ANSWER.notHeld)
     await ear.ping()
     expect(messages).to.deep.equal(['0'])
   })
 
   it("The release script answers not held, when it is another's, and changes nothing of that", async () => {
-    expect(await release(redis, 'PUBLISH', 'another-client:1')).to.equal(NOT_HELD)
+    expect(await release(redis, 'PUBLISH', 'another-client:1')).to.equal(ANSWER.notHeld)
     expect(await redis.hgetall(name)).to.deep.equal({ [OWNER]: '1' })
   })
 })

@@ -75,6 +75,51 @@ describe('Releases that no replica has, behind sentinels', () => {
     expect(await timed(free)).to.be.below(FAILED_OVER)
   })
 
+  it('A release is kept although a sentinel named a replica for a while (guarantee 4)', async function () {
+    await skipInContainers(this, NO_PROXIES)
+    const { primary, replicas } = await started(2)
+    const [stale, successor] = replicas
+    proxies = await replicateThroughProxies(setup, primary, replicas)
+    const [sentinel] = setup.sentinels as [RedisNode]
+    const ask = (at: RedisNode, ...words: string[]) =>
+      withClient(at, (client) => client.call('SENTINEL', ...words))
+    // They would make a replica again of a server that this test promotes.
+    for (const each of setup.sentinels) await ask(each, 'REMOVE', setup.name)
+    const monitor = ({ host, port }: RedisNode) =>
+      ask(sentinel, 'MONITOR', setup.name, host, String(port), '2')
+    const nameInstead = async (node: RedisNode) => {
+      await ask(sentinel, 'REMOVE', setup.name)
+      await monitor(node)
+      await withClient(primary, (client) => client.call('CLIENT', 'KILL', 'TYPE', 'normal'))
+    }
+    await monitor(primary)
+    const { host, port } = sentinel
+    const redis = { sentinels: [{ host, port }], name: setup.name }
+    const releasing = await createRedisson({ redis, slavesSyncTimeout: 300 }, PATIENT)
+    const lock = releasing.getLock(uniqueName())
+    const isHeldBy = (node: RedisNode) => withClient(node, (client) => client.exists(lock.getName()))
+    const hold = await lock.acquire({ leaseTime: LEASE })
+    for (const proxy of proxies) proxy.stall()
+    await hold.unlock()
+    await withClient(stale, async (client) => {
+      const opened = async () =>
+        Number(/^total_connections_received:(\d+)/m.exec(await client.info('stats'))![1])
+      const before = await opened()
+      await nameInstead(stale)
+      await waitUntil('the replica has refused the client', async () => (await opened()) > before + 8)
+    })
+    await nameInstead(primary)
+    expect(await lock.isLocked()).to.equal(false)
+    await withClient(successor, (client) => client.replicaof('NO', 'ONE'))
+    expect(await isHeldBy(successor), 'the release has not reached it').to.equal(1)
+    await nameInstead(successor)
+    await waitUntil(
+      'the new primary has the release',
+      async () => (await isHeldBy(successor)) === 0,
+      FAILED_OVER,
+    )
+  })
+
   it('Releases are kept until the replicas have them, or none is left (guarantee 7)', async () => {
     const { replicas } = await started(2)
     const redisson = await createRedisson({ redis: through(setup) }, PATIENT)

@@ -120,7 +120,7 @@ function fieldsOf([file, name]) {
   return body.flatMap((member) =>
     member.type === 'Constructor'
       ? member.params.filter(({ type }) => type === 'TsParameterProperty')
-      : /^(Class|Private)Property$/.test(member.type) && !member.isStatic
+      : /^(Class|Private)Property$/.test(member.type) && !member.isStatic && !member.isAbstract
         ? [member]
         : [],
   )

@@ -231,7 +231,7 @@ export class Client {
   }
 
   replicasCutOff(): void {
-    if (this.renewalsAcknowledged && !this.isClosed) this.leases.countFromReplicas()
+    if (this.renewalsAcknowledged && !this.isClosed) this.leases.failedOver()
   }
 
   /** False where the lease is too short: renewals that wait for silent replicas would come too late. */

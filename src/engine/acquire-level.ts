@@ -1,7 +1,7 @@
 import type { AcquireArguments } from '../api/arguments'
 import { IllegalMonitorStateError } from '../api/errors'
 import type { Client } from '../client/client'
-import type { Leased } from '../leases/lease'
+import type { Leased } from '../leases/leased'
 import { type Caller, callerOf } from '../ownership/caller'
 import { BareLevels, type HoldEntry } from '../ownership/hold-table'
 import type { AnyHold, LevelOf } from '../ownership/owned-hold'
@@ -56,7 +56,7 @@ export async function acquireLevel<H extends AnyHold>(
     level = await lock[ACQUIRE_FOR](caller, options, entry, bare)
   } finally {
     entry?.end()
-    bare?.end(level !== undefined)
+    bare?.end(level)
   }
   if (!level && options.waitTime === undefined) throw timedOutFor(lock, client.options.waitTime)
   if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, subject.name)

@@ -1,6 +1,7 @@
 import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
+import { LeaseBook } from '../leases/lease'
 import type { BranchPlace } from '../ownership/branch-queue'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import { unlessAborted } from '../util/abort'
@@ -74,11 +75,15 @@ export async function acquire(acquisition: Acquisition): Promise<Level | undefin
     const reply = await client.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
-    const hold = new Hold(client, kind, attempt.threadId, attempt.owner, sent, lease)
-    hold.book.limitTo(acquisition.maxHoldTime)
+    const book = new LeaseBook(client.clock, sent, lease)
+    book.limitTo(acquisition.maxHoldTime)
+    const isLate = book.isPastDeadline
+    const hold = new Hold(client, kind, attempt.threadId, attempt.owner, book)
     hold.grant = value.grant
     hold.at = attempt.at
-    const mayBeGone = hold.book.isPastDeadline || client.leases.isOvertaken(hold)
+    hold.thread = thread
+    const level = hold.addLevel(acquisition, sent)
+    const mayBeGone = isLate || client.leases.isOvertaken(hold)
     const isHeld = !mayBeGone || (await confirm(acquisition, hold))
     // The client may have begun to shut down meanwhile.
     if (client.closing.aborted) {
@@ -89,12 +94,10 @@ export async function acquire(acquisition: Acquisition): Promise<Level | undefin
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(kind, hold)
       continue
     }
-    hold.thread = thread
     if (entry) {
       hold.entry = entry
       entry.hold = hold
     }
-    const level = hold.addLevel(acquisition, sent)
     client.leases.begin(hold)
     if (thread && thread.children > 0) client.queues.letBranchesIn(kind, thread)
     return level

@@ -1,7 +1,6 @@
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import { Lease, type LossReason } from '../leases/lease'
-import { LeaseBook } from '../leases/lease-book'
+import { Lease, type LeaseBook, type LossReason } from '../leases/lease'
 import type { Branches, BranchPlace } from '../ownership/branch-queue'
 import type { Caller as CallerOf } from '../ownership/caller'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
@@ -43,13 +42,13 @@ export class Hold extends Lease {
 
   constructor(
     readonly client: Client,
-    override readonly leased: LeasedLock,
+    readonly leased: LeasedLock,
     readonly threadId: number,
-    ownerField: string,
-    acquired: Moment,
-    lease: number,
+    /** The hash field, or the token, that marks the hold in Redis. */
+    readonly ownerField: string,
+    readonly book: LeaseBook,
   ) {
-    super(leased, ownerField, new LeaseBook(client.clock, acquired, lease))
+    super()
   }
 
   override get owner(): string {
@@ -164,9 +163,8 @@ export class Hold extends Lease {
 
   /** Adds the level of a call, which the server granted by a command that was sent at `granted`. */
   addLevel({ options, caller, branchPlace, bare }: LevelOptions, granted: Moment): Level {
-    const level = new Level(this, options.leaseTime, granted, caller.thread, branchPlace)
+    const level = new Level(this, options.leaseTime, granted, caller.thread, branchPlace, bare)
     this.levels.add(level)
-    bare?.add(level)
     return level
   }
 
@@ -216,8 +214,6 @@ export class Hold extends Lease {
 
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
 export class Level implements OwnedLevel {
-  bareIn: OwnedLevel['bareIn']
-
   constructor(
     readonly hold: Hold,
     /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
@@ -227,6 +223,7 @@ export class Level implements OwnedLevel {
     readonly thread: LogicalThread | undefined,
     /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
     readonly branchPlace: BranchPlace | undefined,
+    public bareIn: OwnedLevel['bareIn'],
   ) {}
 
   checkLive(): boolean {

@@ -1,4 +1,4 @@
-import type { Leased } from '../leases/lease'
+import type { Leased } from '../leases/leased'
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import type { ReleaseReply } from './release-reply'

@@ -1,7 +1,7 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { Client } from '../client/client'
-import type { Leased } from '../leases/lease'
+import type { Leased } from '../leases/leased'
 import { quote } from '../util/quote'
 
 /** For a caller that releases a hold a second time. */

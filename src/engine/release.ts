@@ -47,11 +47,11 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
     const leaseEnd = book.releasing()
     const call = kind.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
-    const takeBack = book.mayShorten(call.started, lease)
+    book.mayShorten(call.started, lease)
     // The leases of the remaining levels may have ended. Then their holder learns it before the server has
     // freed the lock.
     if (hold.checkLive()) leases.update(hold)
-    const { value, sent, hasLostCopy } = await wrongTypeAs(call, NOT_HELD)
+    const { value, sent } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
       hold.lose('gone')
       throw hold.lossError()
@@ -62,7 +62,6 @@ async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
       book.endsAt(value.leaseEnd)
       // Its remaining levels have ended meanwhile.
       if (hold.state !== 'held') return hold.releaseAtItsEnd()
-      if (!hasLostCopy) takeBack()
       // This is no error: the count is absolute, so the next operation sets it, or the end of the hold.
       if (tries === TRIES_TO_SEE_LEASE) return hold.releaseAtItsEnd()
       continue

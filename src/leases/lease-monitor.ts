@@ -2,7 +2,8 @@ import type { HeldLock } from '../api/client-state'
 import { holds, isTraced, publishHold } from '../api/diagnostics'
 import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
-import type { Lease, Leased } from './lease'
+import type { Lease } from './lease'
+import type { Leased } from './leased'
 import { Watchdog, type WatchdogOptions } from './watchdog'
 
 const NONE: readonly Lease[] = []
@@ -68,7 +69,8 @@ export class LeaseRegistry {
 export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly watchdog: Watchdog
-  private fresh: Lease[] = []
+  /** Those that began in this tick of the event loop. */
+  private readonly fresh = new Set<Lease>()
 
   constructor(private readonly options: WatchdogOptions) {
     this.watchdog = new Watchdog(options)
@@ -88,7 +90,9 @@ export class LeaseMonitor {
   /** Starts to monitor a lease. */
   begin(lease: Lease): void {
     this.live.add(lease)
-    this.update(lease)
+    // The watchdog takes it over at the end of the tick: by then most locks are free again.
+    if (this.fresh.size === 0) nextTick(this.watchFresh)
+    this.fresh.add(lease)
     if (!lease.leased.shared) this.endEarlier(lease)
     const { hasSubscribers = isTraced(holds) } = holds
     if (hasSubscribers) publishHold(lease, this.options.origin, this.options.clock)
@@ -112,13 +116,9 @@ export class LeaseMonitor {
     return false
   }
 
-  /**
-   * The lease was set, or its levels changed. The monitor applies this at the end of the event loop tick: by
-   * then most locks are free again, and nothing is left to do.
-   */
+  /** The lease was set, or its levels changed. */
   update(lease: Lease): void {
-    if (this.fresh.length === 0) nextTick(this.applyFresh)
-    this.fresh.push(lease)
+    if (!this.fresh.has(lease)) this.watchdog.update(lease)
   }
 
   /** Whether a renewal of this lease is in flight. */
@@ -132,15 +132,14 @@ export class LeaseMonitor {
     this.watchdog.hurry(lease, 0)
   }
 
-  private readonly applyFresh = () => {
-    const { fresh } = this
-    this.fresh = []
-    for (const lease of fresh) if (lease.state === 'held') this.watchdog.update(lease)
+  private readonly watchFresh = () => {
+    for (const lease of this.fresh) this.watchdog.update(lease)
+    this.fresh.clear()
   }
 
   /** Stops to monitor a lease that has ended in any way. */
   end(lease: Lease): void {
-    this.watchdog.remove(lease)
+    if (!this.fresh.delete(lease)) this.watchdog.remove(lease)
     this.live.delete(lease)
     lease.refuseEntry()
   }
@@ -155,9 +154,9 @@ export class LeaseMonitor {
    * may not have reached a replica ends earlier: when the lease that a replica has ends, unless a renewal
    * succeeds before.
    */
-  countFromReplicas(): void {
+  failedOver(): void {
     for (const lease of this.live.all()) {
-      if (!lease.book.countFromReplica()) continue
+      if (!lease.book.failedOver()) continue
       // One that was to last until its limit is renewed again. Such a lease may end before its next renewal
       // is due.
       this.watchdog.update(lease)
@@ -166,7 +165,7 @@ export class LeaseMonitor {
   }
 
   stop(): void {
-    this.fresh = []
+    this.fresh.clear()
     this.watchdog.stop()
   }
 }

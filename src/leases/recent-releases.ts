@@ -1,7 +1,7 @@
 import type { Replication } from '../redis/replica-ack/connection'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { getOrCreate } from '../util/get-or-create'
-import { margin } from './lease-book'
+import { margin } from './lease'
 import type { Orphan, OrphanReleaser } from './orphan-releaser'
 
 /** How often the client looks for servers that were replaced, in ms, while it keeps releases. */

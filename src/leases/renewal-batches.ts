@@ -1,6 +1,7 @@
 import calculateSlot from 'cluster-key-slot'
 import { getOrCreate } from '../util/get-or-create'
-import type { Lease, Renewal } from './lease'
+import type { Lease } from './lease'
+import type { Renewal } from './leased'
 
 /** Leases that one call renews for the same time, in ms. */
 export interface RenewalBatch {

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client'
-import { renewalBy } from '../leases/lease'
+import { renewalBy } from '../leases/leased'
 import { prefixed } from '../scripts/key-names'
 import { type Admission, exclusive } from '../waiting/admission'
 import { NamedLock, scriptsIn } from './named-lock'

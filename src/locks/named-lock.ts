@@ -9,7 +9,7 @@ import type {
 } from '../engine/lock-kind'
 import { lockOrphan } from '../engine/lock-orphan'
 import { ANSWER, PLAIN_REPLIES, type ReleaseReply } from '../engine/release-reply'
-import type { Renewal } from '../leases/lease'
+import type { Renewal } from '../leases/leased'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
 import { script } from '../scripts/script'

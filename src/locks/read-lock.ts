@@ -1,6 +1,6 @@
 import type { Client } from '../client/client'
 import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
-import { renewalBy } from '../leases/lease'
+import { renewalBy } from '../leases/leased'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Next, queueBeside, Shared, type TryReply } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'

@@ -56,7 +56,6 @@ export class MembersLevel implements OwnedLevel {
   /** The release of its members, since it was lost. */
   private releasing: Promise<void> | undefined
   readonly threadId = processState.nextThreadId++
-  bareIn: OwnedLevel['bareIn']
   private readonly lossSignal = new LazySignal()
   /** Undefined until it notices a loss by itself. */
   private stopWatching: (() => void)[] | undefined
@@ -67,6 +66,7 @@ export class MembersLevel implements OwnedLevel {
     /** In ms. Undefined: until its release, because the watchdogs renew its members. */
     readonly leaseTime: number | undefined,
     readonly thread: LogicalThread | undefined,
+    public bareIn: OwnedLevel['bareIn'],
   ) {
     hold.levels.add(this)
   }

@@ -85,8 +85,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
       throw error
     }
     const hold = caller.holdOf(objectId) ?? new MembersHold(objectId, entry)
-    const level = new MembersLevel(hold, members, leaseTime, thread)
-    bare?.add(level)
+    const level = new MembersLevel(hold, members, leaseTime, thread, bare)
     // Its end must be noticed although no caller asks.
     if (leaseTime !== undefined && (entry || bare)) level.watch()
     return level

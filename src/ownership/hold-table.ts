@@ -36,11 +36,6 @@ export class BareLevels<L extends OwnedLevel> {
     return this.live.length > 0
   }
 
-  add(level: L): void {
-    level.bareIn = this
-    this.live.push(level)
-  }
-
   /** The level has ended without an `unlock()`. */
   ended(level: L, loss?: unknown): void {
     if (!this.drop(level)) return
@@ -65,10 +60,14 @@ export class BareLevels<L extends OwnedLevel> {
     this.acquiring++
   }
 
-  /** That acquisition is over. Also after an aborted `lock()` an `unlock()` in `finally` may come. */
-  end(isAcquired: boolean): void {
+  /**
+   * That acquisition is over. Its level belongs to this list since the grant, and may have ended meanwhile.
+   * Also after an aborted `lock()` an `unlock()` in `finally` may come.
+   */
+  end(level: L | undefined): void {
     this.acquiring--
-    if (isAcquired) return
+    if (level?.bareIn === this) this.live.push(level)
+    if (level) return
     for (const { hold } of this.live) hold.hasFailedBeside = true
     this.tidy()
   }
@@ -85,7 +84,8 @@ export class BareLevels<L extends OwnedLevel> {
   private drop(level: L): boolean {
     if (level.bareIn !== this) return false
     level.bareIn = undefined
-    this.live.splice(this.live.indexOf(level), 1)
+    const at = this.live.indexOf(level)
+    if (at >= 0) this.live.splice(at, 1)
     return true
   }
 

@@ -1,5 +1,5 @@
 import { IllegalMonitorStateError, LockLostError, RedisRefusedError, RedisUnavailableError } from 'rlock'
-import { Lease, LeaseBook, type LossReason, type Orphan } from 'rlock/internal'
+import { Lease, LeaseBook, type Leased, type LossReason, type Orphan } from 'rlock/internal'
 import type { LeasedObject } from './leased-object'
 
 /** An owner of a part of an object. */
@@ -14,6 +14,9 @@ export interface Grantee {
 
 /** What one owner was granted. The watchdog renews it until its release. */
 export class GrantLease extends Lease {
+  readonly leased: Leased
+  readonly ownerField: string
+  readonly book: LeaseBook
   private isReleased = false
 
   constructor(
@@ -25,7 +28,10 @@ export class GrantLease extends Lease {
     const { renewal, shared } = kind
     // An owner of a part excludes no waiter, so there is no self-deadlock to warn of.
     const ids = shared ? { objectId: `part of ${target.key}`, relatedIds: [] } : {}
-    super({ ...target, ...ids, renewal, shared }, owner, new LeaseBook(client.clock, granted, lease))
+    super()
+    this.leased = { ...target, ...ids, renewal, shared }
+    this.ownerField = owner
+    this.book = new LeaseBook(client.clock, granted, lease)
   }
 
   get needsWatchdog(): boolean {

@@ -1,6 +1,6 @@
 import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../../api/errors'
-import { Lease, type LossReason, renewalBy } from '../../leases/lease'
-import { LeaseBook } from '../../leases/lease-book'
+import { Lease, LeaseBook, type LossReason } from '../../leases/lease'
+import { type Leased, renewalBy } from '../../leases/leased'
 import type { Moment } from '../../util/clock'
 import { perObject } from '../../util/per-object'
 import { quote } from '../../util/quote'
@@ -24,6 +24,8 @@ const leasedOf = perObject(({ target }: Synchronizer) => ({
 /** The lease of one permit. Calls that name the permit by its id do not reach it. */
 export class PermitLease extends Lease {
   /** Its holder called `release()`. */
+  readonly leased: Leased
+  readonly book: LeaseBook
   isReleased = false
 
   constructor(
@@ -34,8 +36,14 @@ export class PermitLease extends Lease {
     maxHoldTime: number | undefined,
     lease: number,
   ) {
-    super(leasedOf(semaphore), id, new LeaseBook(semaphore.client.clock, granted, lease))
+    super()
+    this.leased = leasedOf(semaphore)
+    this.book = new LeaseBook(semaphore.client.clock, granted, lease)
     this.book.limitTo(maxHoldTime)
+  }
+
+  get ownerField(): string {
+    return this.id
   }
 
   get needsWatchdog(): boolean {

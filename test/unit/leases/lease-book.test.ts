@@ -1,30 +1,30 @@
 import { expect } from 'chai'
-import { LeaseBook } from '../../../src/leases/lease-book'
+import { LeaseBook } from '../../../src/leases/lease'
 import { VirtualClock } from '../../kit/virtual-clock'
 
 describe('The book of a lease', () => {
-  it('A shorter lease that was not set is taken back: deadline, renewals and replicas', () => {
+  it('A command that may shorten a lease counts at once, here and for a failover', () => {
     const clock = new VirtualClock()
     const book = new LeaseBook(clock, clock.now(), 30_000)
-    clock.advance(100)
-    const renewed = clock.now()
-    clock.advance(100)
-    const takeBack = book.mayShorten(clock.now(), 1_000)
+    clock.advance(200)
+    book.mayShorten(clock.now(), 1_000)
     expect(book.remaining()).to.equal(900)
-    takeBack()
-    expect(book.remaining()).to.equal(28_800)
-    expect(book.countFromReplica(), 'a replica has the lease of before').to.equal(false)
-    book.extend(renewed, 30_000)
-    expect(book.remaining(), 'a renewal that was sent before').to.equal(28_900)
+    book.set(clock.now(), 30_000)
+    expect(book.failedOver(), 'the replica may have the shorter lease').to.equal(true)
+    expect(book.remaining()).to.equal(900)
   })
 
-  it('A shorter lease that was set since is not taken back', () => {
+  it('A renewal that was sent before the lease was shortened makes it no longer', () => {
     const clock = new VirtualClock()
-    const book = new LeaseBook(clock, clock.now(), 30_000)
-    const takeBack = book.mayShorten(clock.now(), 1_000)
-    clock.advance(100)
-    book.mayShorten(clock.now(), 500)
-    takeBack()
-    expect(book.remaining()).to.equal(450)
+    const book = new LeaseBook(clock, clock.now(), 10_000)
+    clock.advance(1_000)
+    const renewed = clock.now()
+    clock.advance(1_000)
+    // It ends later than the first lease does.
+    book.mayShorten(clock.now(), 9_000)
+    book.extend(renewed, 30_000)
+    expect(book.remaining()).to.equal(7_000)
+    book.extend(clock.now(), 30_000)
+    expect(book.remaining()).to.equal(29_000)
   })
 })

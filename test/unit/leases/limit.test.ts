@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
-import { LeaseBook } from '../../../src/leases/lease-book'
+import { Lease, LeaseBook, type LossReason } from '../../../src/leases/lease'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
+import type { Leased, Renewal } from '../../../src/leases/leased'
 import type { WatchdogOptions } from '../../../src/leases/watchdog'
 import { VirtualClock } from '../../kit/virtual-clock'
 
@@ -10,6 +10,9 @@ const LIMIT = 1_500
 class LimitedLease extends Lease {
   readonly needsWatchdog = true
   readonly holder = 'test'
+  readonly leased: Leased
+  readonly ownerField = 'owner'
+  readonly book: LeaseBook
   readonly lost: { at: number; reason: LossReason }[] = []
 
   constructor(
@@ -17,7 +20,9 @@ class LimitedLease extends Lease {
     renewal: Renewal,
   ) {
     const names = { kind: 'lock', name: 'x', objectId: 'x', relatedIds: [], key: 'x', channel: 'x' }
-    super({ ...names, renewal }, 'owner', new LeaseBook(clock, clock.now(), 900))
+    super()
+    this.leased = { ...names, renewal }
+    this.book = new LeaseBook(clock, clock.now(), 900)
     this.book.limitTo(LIMIT)
   }
 
@@ -69,7 +74,7 @@ describe('The limit of a lease, on a virtual clock (guarantee 6)', () => {
     const { asked, lease, monitor, until } = scene((renewals) => renewals !== 2)
     await until(650)
     expect(asked).to.have.lengthOf(2)
-    monitor.countFromReplicas()
+    monitor.failedOver()
     await until(750)
     expect(asked).to.have.lengthOf(3)
     await until(1_600)

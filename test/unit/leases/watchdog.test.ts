@@ -1,9 +1,9 @@
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
-import { LeaseBook } from '../../../src/leases/lease-book'
+import { Lease, LeaseBook, type LossReason } from '../../../src/leases/lease'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
+import type { Leased, Renewal } from '../../../src/leases/leased'
 import { Watchdog, type WatchdogOptions } from '../../../src/leases/watchdog'
 import { watchedBy } from '../../kit/left-in'
 import { VirtualClock } from '../../kit/virtual-clock'
@@ -22,6 +22,9 @@ class NotedLease extends Lease {
   readonly renewedAt: number[] = []
   lostAt: number | undefined
   readonly holder = 'test'
+  readonly leased: Leased
+  readonly ownerField = `owner ${NotedLease.made++}`
+  readonly book: LeaseBook
 
   constructor(
     private readonly clock: VirtualClock,
@@ -38,7 +41,9 @@ class NotedLease extends Lease {
       key: 'key',
       channel: 'channel',
     }
-    super({ ...names, renewal }, `owner ${NotedLease.made++}`, new LeaseBook(clock, clock.now(), lasts))
+    super()
+    this.leased = { ...names, renewal }
+    this.book = new LeaseBook(clock, clock.now(), lasts)
   }
 
   get began(): number {

@@ -18,6 +18,14 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     },
   })
 
+  const add = (levels: BareLevels<TestLevel>, ...added: TestLevel[]) => {
+    for (const level of added) {
+      levels.begin()
+      level.bareIn = levels
+      levels.end(level)
+    }
+  }
+
   const takenBy = (how: 'newest' | 'owedFirst', levels: BareLevels<TestLevel>, times: number) =>
     Array.from({ length: times }, () => {
       const found = levels[how]()
@@ -29,7 +37,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
   it('Levels that have ended are not kept, and each of them owes one unlock() (V96)', () => {
     const levels = new BareLevels<TestLevel>()
     const all = Array.from({ length: 1_000 }, () => levelOf())
-    for (const each of all) levels.add(each)
+    add(levels, ...all)
     for (const each of all.slice(0, 500)) levels.ended(each)
     for (const each of all.slice(0, 500)) levels.ended(each)
     expect(all.filter(({ bareIn }) => bareIn)).to.deep.equal(all.slice(500))
@@ -41,14 +49,14 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
   it('Without a thread, what is owed comes first, then the level whose time is over first', () => {
     const levels = new BareLevels<TestLevel>()
     const [endless, long, short, ended] = [levelOf(), levelOf(900), levelOf(100), levelOf(0)]
-    for (const each of [endless, long, short, ended]) levels.add(each)
+    add(levels, endless, long, short, ended)
     expect(takenBy('owedFirst', levels, 5)).to.deep.equal(['owed', short, long, endless, 'nothing'])
   })
 
   it('A thread ends its newest level that is held, and then what it owes', () => {
     const levels = new BareLevels<TestLevel>()
     const [first, second, ended] = [levelOf(), levelOf(), levelOf()]
-    for (const each of [first, ended, second]) levels.add(each)
+    add(levels, first, ended, second)
     levels.ended(ended)
     expect(takenBy('newest', levels, 4)).to.deep.equal([second, first, 'owed', 'nothing'])
   })
@@ -66,7 +74,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
         return false
       },
     }
-    for (const each of [first, lost, second]) levels.add(each)
+    add(levels, first, lost, second)
     expect([byListener, ...takenBy('owedFirst', levels, 3)]).to.deep.equal([
       undefined,
       first,
@@ -81,7 +89,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     const entries = Array.from({ length: 10_002 }, (_, at) => {
       const entry = table.getOrCreate(String(at))
       const level = levelOf()
-      entry.bare.add(level)
+      add(entry.bare, level)
       entry.bare.ended(level)
       entry.settle()
       return entry

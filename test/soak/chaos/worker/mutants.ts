@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import type { ClientInternals } from '../../../../src/client/client-internals'
-import { LeaseBook } from '../../../../src/leases/lease-book'
+import { LeaseBook } from '../../../../src/leases/lease'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { FairKind } from '../../../../src/locks/fair-kind'
 import { handshakes } from '../../../../src/redis/connect/ioredis-internals'

@@ -17,7 +17,10 @@ interface Entering {
 /** Adds a level to a hold of the caller, or acquires a new hold if that one ends before. */
 export async function reenterOrAcquire(acquisition: Acquisition, hold: Hold): Promise<Level | undefined> {
   if (acquisition.kind.reentrantBy && hold.checkLive()) throw reentryRefused(acquisition, hold)
-  return (await reenterInTime(acquisition, hold)) ?? (await acquire(acquisition))
+  const level = await reenterInTime(acquisition, hold)
+  if (level) return level
+  if (hold.state === 'lost') throw hold.lossError()
+  return await acquire(acquisition)
 }
 
 function reentryRefused({ kind: { name, reentrantBy }, caller }: Acquisition, hold: Hold) {
@@ -45,35 +48,56 @@ async function reenterInTime(acquisition: Acquisition, hold: Hold) {
   }
 }
 
-/** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering) {
-  acquisition.assertWanted()
-  if (!hold.checkLive()) return throwIfLost(hold)
+/**
+ * Adds a level. Its ends, in their order:
+ *
+ * | what it finds                                 | what becomes of the level and its caller             |
+ * | --------------------------------------------- | ---------------------------------------------------- |
+ * | an abort, or a shutdown                       | rejects, nothing was sent                            |
+ * | the hold has ended                            | undefined, nothing was sent                          |
+ * | a maxHoldTime, where the hold has none        | TypeError, nothing was sent                          |
+ * | the server does not answer                    | rejects; the end of the hold releases it             |
+ * | the server does not have the hold             | undefined; the hold is lost, or its lease has ended  |
+ * | the hold has ended in this client since       | undefined; the server releases it                    |
+ * | no replica acknowledged it                    | the server takes it back; LockNotReplicatedError     |
+ * | its caller has left                           | the server takes it back; undefined                  |
+ * | the caller still waits                        | the level                                            |
+ *
+ * After undefined the caller learns that the hold was lost, or acquires a new one.
+ */
+async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering): Promise<Level | undefined> {
   const { client, kind, options } = acquisition
-  if (options.maxHoldTime !== undefined && hold.book.maxHoldTime === undefined)
+  const { book } = hold
+  acquisition.assertWanted()
+  if (!hold.checkLive()) return undefined
+  if (options.maxHoldTime !== undefined && book.maxHoldTime === undefined)
     throw new TypeError(
       `${nameOf(kind, hold.threadId)} is held without a maxHoldTime already, and a re-entry cannot limit ` +
         `it (client ${client.clientId}): give it where the lock is acquired first`,
     )
-  const reply = await askForLevel(acquisition, hold)
-  if (!reply) return throwIfLost(hold)
-  const { value, sent, lease } = reply
-  hold.book.endsAt(value.leaseEnd)
-  // A kind of lock without a payload keeps the payload of the owner's newest grant.
-  if (value.grant !== undefined) hold.grant = value.grant
-  if (hold.state === 'held') {
-    hold.book.extend(sent, lease)
-    hold.book.replicatedUpTo(sent)
+  const { value, sent, lease, acknowledged, tries } = await askForLevel(acquisition, hold)
+  if (value.leaseEnd === 0) {
+    if (hold.checkLive()) hold.lose('gone')
+    // It has ended here meanwhile, and the server notified no client: local waiters may be able to enter now.
+    else client.queues.wakeWaiters(hold.leased)
+    return undefined
+  }
+  book.endsAt(value.leaseEnd)
+  if (acknowledged) {
+    // A kind of lock without a payload keeps the payload of the owner's newest grant.
+    hold.grant = value.grant ?? hold.grant
+    book.extend(sent, lease)
+    book.replicatedUpTo(sent)
   }
   if (!hold.checkLive()) {
-    // The hold ended in this client while the call was in flight: releases what the server has just granted.
-    hold.releaseOrphan(lease)
-    return throwIfLost(hold)
+    hold.releaseAtItsEnd()
+    return undefined
   }
-  if (entering.state === 'left') {
+  if (!acknowledged || entering.state === 'left') {
     // No other operation sees this level: count and lease are restored before the next one.
     await updateLevels(kind, hold)
-    return undefined
+    if (acknowledged) return undefined
+    throw notReplicated(nameOf(kind, hold.threadId), client.clientId, tries)
   }
   entering.state = 'inside'
   const level = hold.addLevel(acquisition, sent)
@@ -81,36 +105,14 @@ async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering)
   return level
 }
 
-/** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */
-function throwIfLost(hold: Hold): undefined {
-  if (hold.state === 'lost') throw hold.lossError()
-}
-
-/**
- * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and
- * rejects. Undefined if the hold is gone.
- */
+/** Asks until a replica has the level, as long as its caller waits. */
 async function askForLevel(acquisition: Acquisition, hold: Hold) {
-  const { client, kind } = acquisition
   for (let tries = 1; ; tries++) {
     const reply = await askOnce(acquisition, hold)
-    if (reply.value.leaseEnd === 0) {
-      if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
-      // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able
-      // to enter now.
-      else client.queues.wakeWaiters(hold.leased)
-      return undefined
-    }
-    if (reply.acknowledged) return reply
+    const mayAskAgain = tries < TRIES_FOR_ACKNOWLEDGEMENT && acquisition.waitTime > 0
+    if (reply.acknowledged || reply.value.leaseEnd === 0 || !mayAskAgain || acquisition.signal?.aborted)
+      return { ...reply, tries }
     hold.book.endsAt(reply.value.leaseEnd)
-    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && acquisition.waitTime > 0 && !acquisition.signal?.aborted)
-      continue
-    if (!hold.checkLive()) {
-      hold.releaseOrphan()
-      return undefined
-    }
-    await updateLevels(kind, hold)
-    throw notReplicated(nameOf(kind, hold.threadId), client.clientId, tries)
   }
 }
 

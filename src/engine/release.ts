@@ -1,4 +1,4 @@
-import { LockLostError, WrongTypeError } from '../api/errors'
+import { WrongTypeError } from '../api/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
@@ -24,53 +24,59 @@ export function release(kind: LockKind, level: Level): Promise<void> {
 
 /** Sets count and lease on the server to those that the levels of the hold need. */
 export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
-  const isRenewing = hold.client.leases.isRenewing(hold)
+  const { leases } = hold.client
+  const isRenewing = leases.isRenewing(hold)
+  let end: 'set' | 'gone' | 'unknown' = 'unknown'
   try {
-    await releaseLevel(kind, hold)
-  } catch (error) {
-    if (!(error instanceof LockLostError)) hold.releaseAtItsEnd()
-    throw error
+    end = await setOnServer(kind, hold)
   } finally {
-    // This also runs if the server could not be reached: the remaining levels decide whether the watchdog
-    // goes on.
-    if (hold.state === 'held') hold.client.leases.update(hold)
-    // The renewal may arrive after the release, and then the server keeps the hold beyond its lease.
-    if (isRenewing && !hold.needsWatchdog) hold.releaseAtItsEnd()
+    // The remaining levels decide whether the watchdog goes on, also if the server could not be reached.
+    if (hold.state === 'held') leases.update(hold)
+    // A renewal may arrive after the release, and then the server keeps the hold beyond its lease.
+    if (end === 'unknown' || (isRenewing && !hold.needsWatchdog)) hold.releaseAtItsEnd()
   }
+  if (end === 'gone') throw hold.lossError()
 }
 
-async function releaseLevel(kind: LockKind, hold: Hold): Promise<void> {
-  const { leases } = hold.client
-  for (let tries = 1; ; tries++) {
+/**
+ * Sends count and lease until it knows what the server has:
+ *
+ * | the server answers | the hold in this client       | the end                    |
+ * | ------------------ | ----------------------------- | -------------------------- |
+ * | not held           |                               | `gone`: it is lost         |
+ * | reduced or freed   |                               | `set`                      |
+ * | another lease      | ended, or this is try 5       | `unknown`                  |
+ * |                    | held                          | none: it asks again        |
+ * | nothing            |                               | rejects, so it is unknown  |
+ */
+async function setOnServer(kind: LockKind, hold: Hold): Promise<'set' | 'gone' | 'unknown'> {
+  const { client, ownerField, levels, book } = hold
+  for (let tries = 0; tries < TRIES_TO_SEE_LEASE && hold.state === 'held'; tries++) {
     const lease = Math.ceil(hold.leaseForLevels(kind.shared === true))
-    const { ownerField, levels, book } = hold
     const leaseEnd = book.releasing()
     const call = kind.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
     book.mayShorten(call.started, lease)
     // The leases of the remaining levels may have ended. Then their holder learns it before the server has
     // freed the lock.
-    if (hold.checkLive()) leases.update(hold)
+    if (hold.checkLive()) client.leases.update(hold)
     const { value, sent } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
       hold.lose('gone')
-      throw hold.lossError()
+      return 'gone'
     }
-    if (value.result === 'other-lease') {
-      // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed
-      // nothing.
-      book.endsAt(value.leaseEnd)
-      // Its remaining levels have ended meanwhile.
-      if (hold.state !== 'held') return hold.releaseAtItsEnd()
-      // This is no error: the count is absolute, so the next operation sets it, or the end of the hold.
-      if (tries === TRIES_TO_SEE_LEASE) return hold.releaseAtItsEnd()
-      continue
+    if (value.result !== 'other-lease') {
+      // After "freed", the leases of the remaining levels have ended, and the next check ends the hold.
+      if (value.result === 'reduced') book.endsAt(value.leaseEnd ?? leaseEnd)
+      book.set(sent, lease)
+      return 'set'
     }
-    if (hold.state !== 'held') return
-    // After "freed", the leases of the remaining levels have ended, and the next check ends the hold.
-    if (value.result === 'reduced') book.endsAt(value.leaseEnd ?? leaseEnd)
-    return book.set(sent, lease)
+    // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed
+    // nothing.
+    book.endsAt(value.leaseEnd)
   }
+  // This is no error: the count is absolute, so the next operation sets it, or the end of the hold.
+  return 'unknown'
 }
 
 /** Hands the lock to the next local caller, or frees it for all: the server notifies the waiters. */

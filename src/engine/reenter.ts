@@ -77,8 +77,8 @@ async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering)
     )
   const { value, sent, lease, acknowledged, tries } = await askForLevel(acquisition, hold)
   if (value.leaseEnd === 0) {
-    if (hold.checkLive()) hold.lose('gone')
-    // It has ended here meanwhile, and the server notified no client: local waiters may be able to enter now.
+    if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
+    // Its explicit lease has ended, and the server notified no client: local waiters may be able to enter.
     else client.queues.wakeWaiters(hold.leased)
     return undefined
   }

@@ -41,13 +41,13 @@ export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
 /**
  * Sends count and lease until it knows what the server has:
  *
- * | the server answers | the hold in this client       | the end                    |
- * | ------------------ | ----------------------------- | -------------------------- |
- * | not held           |                               | `gone`: it is lost         |
- * | reduced or freed   |                               | `set`                      |
- * | another lease      | ended, or this is try 5       | `unknown`                  |
- * |                    | held                          | none: it asks again        |
- * | nothing            |                               | rejects, so it is unknown  |
+ * | the server answers | the hold in this client | the end                   |
+ * | ------------------ | ----------------------- | ------------------------- |
+ * | nothing            |                         | rejects, so it is unknown |
+ * | not held           |                         | `gone`: it is lost        |
+ * | reduced or freed   |                         | `set`                     |
+ * | another lease      | held                    | none: it asks again       |
+ * |                    | ended, or this is try 5 | `unknown`                 |
  */
 async function setOnServer(kind: LockKind, hold: Hold): Promise<'set' | 'gone' | 'unknown'> {
   const { client, ownerField, levels, book } = hold

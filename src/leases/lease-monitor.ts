@@ -123,7 +123,7 @@ export class LeaseMonitor {
 
   /** Whether a renewal of this lease is in flight. */
   isRenewing(lease: Lease): boolean {
-    return this.watchdog.awaited(lease) !== undefined
+    return this.watchdog.isRenewing(lease)
   }
 
   /** The watchdog takes over a lease that was set some time ago. */

@@ -1,11 +1,11 @@
 import calculateSlot from 'cluster-key-slot'
 import { getOrCreate } from '../util/get-or-create'
-import type { Lease } from './lease'
 import type { Renewal } from './leased'
+import type { Watched } from './watched'
 
 /** Leases that one call renews for the same time, in ms. */
 export interface RenewalBatch {
-  readonly leases: Lease[]
+  readonly entries: Watched[]
   readonly lasts: number
 }
 
@@ -33,19 +33,20 @@ export class RenewalBatches {
     return this.cost >= MAX_COST
   }
 
-  /** `lasts`: the time for which to renew it, in ms. `isAlone`: in a call of its own. */
-  add(lease: Lease, lasts: number, isAlone: boolean): void {
+  /** `lasts`: the time for which to renew it, in ms. */
+  add(entry: Watched, lasts: number): void {
+    const { isAlone, lease } = entry
     const { renewal, key } = lease.leased
     const groups = getOrCreate(this.newest, renewal, () => new Map<number, RenewalBatch>())
     const group = (this.isSlotted ? calculateSlot(key) : 0) + CLUSTER_SLOTS * lasts
     let batch = isAlone ? undefined : groups.get(group)
-    if (!batch || batch.leases.length === this.lockWatchdogBatchSize) {
-      batch = { leases: [], lasts }
+    if (!batch || batch.entries.length === this.lockWatchdogBatchSize) {
+      batch = { entries: [], lasts }
       if (!isAlone) groups.set(group, batch)
       this.batches.push(batch)
       this.cost += COST_OF_A_CALL
     }
-    batch.leases.push(lease)
+    batch.entries.push(entry)
     this.cost++
   }
 }

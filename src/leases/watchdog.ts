@@ -9,7 +9,7 @@ import { Agenda } from './agenda'
 import { FurtherClock } from './further-clock'
 import type { Lease, LossReason } from './lease'
 import { type RenewalBatch, RenewalBatches } from './renewal-batches'
-import { mayBeRenewed, type Watched } from './watched'
+import type { Watched } from './watched'
 
 export interface WatchdogOptions {
   readonly origin: EventOrigin
@@ -23,12 +23,6 @@ export interface WatchdogOptions {
   readonly isCluster: boolean
 }
 
-/** A lease of which a renewal was sent, and its entry at that moment. */
-interface Sent {
-  readonly lease: Lease
-  readonly entry: Watched | undefined
-}
-
 /** How early a lease may be renewed together with others, as a fraction of the renewal interval. */
 const AHEAD = 1 / 20
 
@@ -40,6 +34,17 @@ const SHORTEST = 0.001
 /**
  * Watches the deadline of every lease of a client, and renews those that need it, by one timer. One tick of
  * the event loop renews or reports a bounded number of leases, however many are due. Deadlines come first.
+ *
+ * | what happens to a lease   | if `expiring` | if `scheduled`   | if `inFlight`                            |
+ * | ------------------------- | ------------- | ---------------- | ---------------------------------------- |
+ * | it needs renewals         | is scheduled  |                  |                                          |
+ * | it needs none any more    |               | only expires     | only expires; no answer counts           |
+ * | hurry, renewAll           |               | its action comes | it is sent again after the answer        |
+ * | its deadline passes       | is lost       | is lost          | is lost                                  |
+ * | its action is due         |               | is in flight     | is reported as overdue, once             |
+ * | the server renewed it     |               |                  | is scheduled; only expires at its limit  |
+ * | the server has it no more |               |                  | is lost                                  |
+ * | the call failed           |               |                  | is scheduled soon; an outage is reported |
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
@@ -85,7 +90,8 @@ export class Watchdog {
     const wasRenewed = entry && entry.phase !== 'expiring'
     if (isRenewed !== wasRenewed) {
       const phase = isRenewed ? 'scheduled' : 'expiring'
-      this.watched.set(lease, { phase, isFailing: false, isAlone: false, isWantedAgain: false })
+      // A new entry: the answer to a renewal that was sent for the old one does not count.
+      this.watched.set(lease, { lease, phase, isFailing: false, isAlone: false, isWantedAgain: false })
       if (isRenewed) this.actions.set(lease, this.nextRenewal(since, now))
       else this.actions.delete(lease)
     }
@@ -102,7 +108,7 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     if (!entry) return
     const now = this.options.clock.now()
-    if (mayBeRenewed(entry))
+    if (entry.phase === 'scheduled')
       this.actions.set(lease, Math.min(this.actions.at(lease), this.furtherClock.timeAt(now) + within))
     else entry.isWantedAgain = true
     this.deadlineChanged(lease, now)
@@ -120,7 +126,7 @@ export class Watchdog {
     const now = this.options.clock.now()
     this.renewedAfresh = now.monotonic
     for (const [lease, entry] of this.watched)
-      if (mayBeRenewed(entry)) this.actions.set(lease, this.furtherClock.timeAt(now))
+      if (entry.phase === 'scheduled') this.actions.set(lease, this.furtherClock.timeAt(now))
     this.arm()
   }
 
@@ -132,9 +138,8 @@ export class Watchdog {
   /** For a lease that was set by a command sent at this moment. */
   private nextRenewal(sent: Moment, now: Moment): number {
     const isAfresh = sent.monotonic <= this.renewedAfresh
-    return (
-      this.furtherClock.timeAt(now) + (isAfresh ? 0 : this.interval - this.options.clock.elapsedSince(sent))
-    )
+    const rest = isAfresh ? 0 : this.interval - this.options.clock.elapsedSince(sent)
+    return this.furtherClock.timeAt(now) + rest
   }
 
   private deadlineChanged(lease: Lease, now: Moment) {
@@ -154,17 +159,13 @@ export class Watchdog {
   private look() {
     const now = this.options.clock.now()
     this.loseExpired(now)
-    const overdue = this.renewDue(now)
-    this.reportOverdue(overdue)
+    this.reportOverdue(this.renewDue(now))
     this.arm()
   }
 
   private loseExpired(now: Moment) {
-    for (
-      let lost = 0;
-      lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= this.furtherClock.timeAt(now);
-      lost++
-    ) {
+    const time = this.furtherClock.timeAt(now)
+    for (let lost = 0; lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= time; lost++) {
       const lease = this.deadlines.first!
       if (lease.book.remaining(now) > SHORTEST) this.deadlineChanged(lease, now)
       else this.lose(lease, lease.book.deadlineReason)
@@ -180,78 +181,71 @@ export class Watchdog {
    * Sends the renewals that are due; returns the leases whose renewals are overdue. No listener runs
    * meanwhile.
    */
-  private renewDue(moment: Moment): Lease[] {
+  private renewDue(moment: Moment): Watched[] {
     const now = this.furtherClock.timeAt(moment)
     const { lockWatchdogTimeout, lockWatchdogBatchSize } = this.options
     const batches = new RenewalBatches(lockWatchdogBatchSize, this.isSlotted)
-    const overdue: Lease[] = []
+    const overdue: Watched[] = []
     while (!batches.isFull && overdue.length < MAX_REPORTS_AT_ONCE) {
       const due = this.actions.next
       if (due > now + this.interval * AHEAD) break
       const lease = this.actions.first!
       const entry = this.watched.get(lease)!
       // Leases that are due a little later join a batch: one call instead of one for each.
-      if (due > now && (entry.phase !== 'scheduled' || batches.batches.length === 0)) break
+      if (due > now && (entry.phase === 'inFlight' || batches.batches.length === 0)) break
       if (entry.phase === 'inFlight') {
         this.actions.delete(lease)
-        overdue.push(lease)
+        overdue.push(entry)
       } else {
         entry.phase = 'inFlight'
         entry.isWantedAgain = false
         this.actions.set(lease, now + this.interval)
-        batches.add(lease, lease.book.withinLimit(lockWatchdogTimeout), entry.isAlone)
+        batches.add(entry, lease.book.withinLimit(lockWatchdogTimeout))
       }
     }
     for (const batch of batches.batches) this.send(batch)
     return overdue
   }
 
-  private reportOverdue(leases: readonly Lease[]) {
-    if (leases.length === 0) return
+  private reportOverdue(overdue: readonly Watched[]) {
+    if (overdue.length === 0) return
     const error = new Error(
       `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until ` +
         'the lease ends. Check Redis and the network.',
     )
-    for (const lease of leases) {
-      const entry = this.awaited(lease)
-      if (!entry) continue
+    for (const entry of overdue) {
+      const { lease } = entry
+      if (!this.isAwaited(entry)) continue
       publishRenewal(lease, this.options.origin, 'overdue', this.interval, error)
-      this.reportFailing(lease, entry, error)
+      this.reportFailing(entry, error)
     }
   }
 
-  private send({ leases, lasts }: RenewalBatch) {
+  private send({ entries, lasts }: RenewalBatch) {
     const { clock, scripts, acknowledged } = this.options
-    const [{ leased }] = leases as [Lease, ...Lease[]]
     const began = clock.now()
-    // An answer counts for these entries: where the need for the watchdog ended meanwhile, and came again,
-    // the lease has another one.
-    const sent = leases.map((lease) => ({ lease, entry: this.watched.get(lease) }))
-    leased.renewal.renew(scripts, leases, lasts, acknowledged).answer.then(
-      (reply) => this.answered(sent, lasts, began, reply),
-      (error) => this.failed(sent, began, error),
+    const leases = entries.map(({ lease }) => lease)
+    leases[0]!.leased.renewal.renew(scripts, leases, lasts, acknowledged).answer.then(
+      (reply) => this.answered(entries, lasts, began, reply),
+      (error) => this.failed(entries, began, error),
     )
   }
 
-  private answered(sent: readonly Sent[], lasts: number, began: Moment, reply: Reply<readonly number[]>) {
+  private answered(sent: readonly Watched[], lasts: number, began: Moment, reply: Reply<readonly number[]>) {
     const { clock, origin } = this.options
-    for (const [index, { lease, entry }] of sent.entries()) {
-      if (!entry || this.awaited(lease) !== entry) continue
+    for (const [index, entry] of sent.entries()) {
+      if (!this.isAwaited(entry)) continue
+      const { lease } = entry
       const leaseEnd = reply.value[index]
-      if (leaseEnd) this.renewed(lease, entry, leaseEnd, lasts, reply)
+      if (leaseEnd) this.renewed(entry, leaseEnd, lasts, reply)
       // Last, because a subscriber may release leases, also this one.
       publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))
-      if (!leaseEnd && this.awaited(lease) === entry) this.lose(lease, 'gone')
+      if (!leaseEnd && this.isAwaited(entry)) this.lose(lease, 'gone')
     }
   }
 
-  private renewed(
-    lease: Lease,
-    entry: Watched,
-    leaseEnd: number,
-    lasts: number,
-    { sent, acknowledged }: Reply<unknown>,
-  ) {
+  private renewed(entry: Watched, leaseEnd: number, lasts: number, { sent, acknowledged }: Reply<unknown>) {
+    const { lease } = entry
     const { book } = lease
     book.endsAt(leaseEnd)
     book.extend(sent, lasts)
@@ -264,37 +258,41 @@ export class Watchdog {
     else this.deadlineChanged(lease, now)
   }
 
-  private failed(sent: readonly Sent[], began: Moment, error: unknown) {
+  private failed(sent: readonly Watched[], began: Moment, error: unknown) {
     const { clock, origin } = this.options
     const now = this.furtherClock.timeAt(clock.now())
     const isCrossing = sent.length > 1 && isCrossSlot(error)
     const { cause } = error as Error
     const isOfOneKey = sent.length > 1 && (isKeyRefused(cause) || isHalfMoved(cause))
     this.isSlotted ||= isCrossing
-    for (const { lease, entry } of sent) {
-      if (!entry || this.awaited(lease) !== entry) continue
-      entry.phase = 'retrying'
+    for (const entry of sent) {
+      if (!this.isAwaited(entry)) continue
+      const { lease } = entry
+      entry.phase = 'scheduled'
       // So many calls as there are such leases must not come every moment.
       this.actions.set(lease, now + (entry.isAlone ? this.interval / 3 : this.retryAfter))
       entry.isAlone ||= isOfOneKey
       if (isCrossing || isOfOneKey) continue
       publishRenewal(lease, origin, 'failed', clock.elapsedSince(began), error)
-      this.reportFailing(lease, entry, error)
+      this.reportFailing(entry, error)
     }
     this.arm()
   }
 
   /** Reports once for each outage of this lease. The outage ends with the next answered renewal. */
-  private reportFailing(lease: Lease, entry: Watched, error: unknown) {
+  private reportFailing(entry: Watched, error: unknown) {
     // A subscriber may have released it just now.
-    if (entry.isFailing || this.watched.get(lease) !== entry) return
+    if (entry.isFailing || this.watched.get(entry.lease) !== entry) return
     entry.isFailing = true
-    lease.renewalFailed(error)
+    entry.lease.renewalFailed(error)
   }
 
-  /** Undefined unless a renewal of it is in flight, which it still needs. */
-  awaited(lease: Lease): Watched | undefined {
-    const entry = this.watched.get(lease)
-    return entry?.phase === 'inFlight' ? entry : undefined
+  /** Whether a renewal of this lease is in flight, which it still needs. */
+  isRenewing(lease: Lease): boolean {
+    return this.watched.get(lease)?.phase === 'inFlight'
+  }
+
+  private isAwaited(entry: Watched): boolean {
+    return entry.phase === 'inFlight' && this.watched.get(entry.lease) === entry
   }
 }

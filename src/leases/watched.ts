@@ -1,14 +1,15 @@
+import type { Lease } from './lease'
+
 /** What the watchdog knows of one lease. */
 export interface Watched {
+  readonly lease: Lease
   /**
-   * What it does next.
-   * - `expiring`: nothing, because no level of the lease needs the watchdog, or the server keeps it until its
-   *   limit
-   * - `scheduled`: renews it
-   * - `inFlight`: awaits the answer to a renewal, and reports it as overdue after an interval, once
-   * - `retrying`: renews it again
+   * - `expiring`: it waits for its deadline: no level of it needs the watchdog, or the server keeps it until
+   *   its limit
+   * - `scheduled`: it is renewed when its action is due
+   * - `inFlight`: a renewal was sent; it is overdue when its action is due
    */
-  phase: 'expiring' | 'scheduled' | 'inFlight' | 'retrying'
+  phase: 'expiring' | 'scheduled' | 'inFlight'
   /** Its renewals fail, and the client has reported that. */
   isFailing: boolean
   /**
@@ -18,8 +19,4 @@ export interface Watched {
   isAlone: boolean
   /** The answer to the renewal in flight may be too old: another one follows it. */
   isWantedAgain: boolean
-}
-
-export function mayBeRenewed({ phase }: Watched): boolean {
-  return phase === 'scheduled' || phase === 'retrying'
 }

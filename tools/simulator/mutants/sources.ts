@@ -72,8 +72,8 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'loss-without-a-cause', row: 'guarantee 5', scenes: PLAIN, file: 'src/leases/watchdog.ts' },
     what: 'a hold is told as lost although its renewal was answered',
-    find: 'if (!leaseEnd && this.awaited(lease) === entry)',
-    replace: 'if (leaseEnd ? leaseEnd % 3 === 0 : this.awaited(lease) === entry)',
+    find: 'if (!leaseEnd && this.isAwaited(entry))',
+    replace: 'if (leaseEnd ? leaseEnd % 3 === 0 : this.isAwaited(entry))',
   },
   {
     ...{ name: 'limit-not-kept', row: 'guarantee 5', scenes: LIMITED, file: 'src/leases/lease.ts' },

@@ -16,10 +16,7 @@ export class GrantedMembers {
     /** How long they count from the first grant, in ms. Each member has its own deadline as well. */
     readonly validFor: number | undefined,
   ) {
-    // A hold of this package knows when its acquisition was sent.
-    const moments = grants.map(
-      ({ hold }) => (hold as { level?: { granted: Moment } }).level?.granted ?? since,
-    )
+    const moments = grants.map(({ hold }) => hold.level?.granted ?? since)
     this.granted = moments.reduce((one, other) => (one.monotonic < other.monotonic ? one : other), since)
   }
 

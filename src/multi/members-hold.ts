@@ -32,11 +32,10 @@ export class MembersHold implements OwnedHold<MembersLevel> {
     return [...this.levels].some((level) => level.checkLive())
   }
 
-  /** Throws if a level was lost that its caller, or that of an entry below it, has yet to release. */
-  assertNotLost(entry: HoldEntry<MembersHold> | undefined): void {
+  /** The loss of a level that its caller has yet to release. */
+  checkLoss(): unknown {
     const lost = [...this.levels].find((level) => !level.checkLive() && level.leaseTime === undefined)
-    const loss = lost?.loss ?? this.entry?.loss ?? entry?.loss
-    if (loss) throw loss
+    return lost?.loss ?? this.entry?.loss
   }
 
   /** The level was released, or has ended and nothing refers to it any more. */

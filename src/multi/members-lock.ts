@@ -72,14 +72,19 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     const { thread } = caller
     const { leaseTime, waitTime = this.client.options.waitTime } = options
     const { objectId } = this.subject
-    caller.holdOf(objectId)?.assertNotLost(entry)
+    const assertNotLost = () => {
+      // Another caller may have noticed the loss of a level of this one.
+      const loss = caller.holdOf(objectId)?.checkLoss() ?? entry?.loss
+      if (loss) throw loss
+    }
+    assertNotLost()
     // The members belong to the same caller, so that the function of `withLock` re-enters them.
     const collect = () => this.acquireMembers(this.group, { ...options, waitTime })
     const members = await (thread ? processState.threads.run(thread, collect) : collect())
     if (!members) return undefined
     try {
       // The members may have told of a loss just now. That ends the hold of before.
-      caller.holdOf(objectId)?.assertNotLost(entry)
+      assertNotLost()
     } catch (error) {
       void members.release()
       throw error

@@ -6,11 +6,16 @@ import type { Clock, Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
 import type { Member } from './member'
 
+/** The hold of a member. One of this package knows when its acquisition was sent. */
+interface MemberHold extends LockHold {
+  readonly level?: { readonly granted: Moment }
+}
+
 /** The answer of a member that was acquired. */
 export interface Granted {
   readonly kind: 'granted'
   readonly member: Member
-  readonly hold: LockHold
+  readonly hold: MemberHold
 }
 
 /** The answer of a member. */

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redisson, RLock, RRedLock } from '../../src/index'
+import type { LockHold, Redisson, RLock, RRedLock, TryLockOptions } from '../../src/index'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
+import { deferred } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
@@ -85,6 +86,36 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
       })
       expect(await redis.exists(...names)).to.equal(0)
     })
+
+  it('A child that lost its level acquires no other, also where its parent noticed the loss', async () => {
+    const redisson = await createRedisson()
+    const [first, second, own] = ['1', '2', '3'].map((end) => redisson.getLock(`${name}${end}`))
+    let given: Promise<LockHold | undefined> | undefined
+    const third = { tryAcquire: (options?: TryLockOptions) => given ?? own!.tryAcquire(options) }
+    const red = redisson.getRedLock(first!, second!, third)
+    await red.withLock(async () => {
+      const [entered, asked] = [deferred(), deferred<LockHold | undefined>()]
+      const child = redisson.getLock(`${name}4`).withLock(async () => {
+        given = Promise.resolve(undefined)
+        await red.lock()
+        given = asked.promise
+        const acquiring = rejection(red.lock())
+        entered.resolve()
+        expect((await acquiring).code).to.equal('LOCK_LOST')
+        expect((await rejection(red.unlock())).code).to.equal('LOCK_LOST')
+        await red.lock()
+        await red.unlock()
+      })
+      await entered.promise
+      // The parent keeps the first and the third member, the child has only the first one left.
+      await second!.forceUnlock()
+      expect((await rejection(red.lock())).code).to.equal('LOCK_LOST')
+      given = undefined
+      asked.resolve(await own!.tryAcquire())
+      await child
+    })
+    expect(await redis.exists(`${name}1`, `${name}2`, `${name}3`)).to.equal(0)
+  })
 
   for (const [what, within] of [
     ['a RedLock', (red: RRedLock): Locks => red],

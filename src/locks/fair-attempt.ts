@@ -39,7 +39,7 @@ export class FairAttempt extends AcquireAttempt<FairKind> {
         places.learn(lives)
       },
       () => {
-        this.mayHavePlace = hadPlace || call.mayHaveBeenApplied || call.isInFlight
+        this.mayHavePlace = hadPlace || call.mayHaveBeenApplied
       },
     )
     return call

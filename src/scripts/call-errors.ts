@@ -3,7 +3,7 @@ import { isKeyRefused, lacksScripts, NOT_SENT } from '../redis/reply/errors'
 import { quote } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
 import { suffixed } from './key-names'
-import type { AnyScriptCall } from './script-call'
+import type { Script } from './script'
 
 /** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -22,54 +22,57 @@ const NO_SCRIPTS =
  * The part of a call that its error names. The call knows its key, but not the name of the lock nor its
  * thread.
  */
-type EndedCall = Pick<AnyScriptCall, 'script' | 'keys' | 'mayHaveBeenApplied' | 'isInFlight'>
+export interface EndedCall {
+  readonly script: Script
+  readonly keys: readonly string[]
+  /** How long ago the call was made, in ms. */
+  readonly age: number
+  readonly mayHaveBeenApplied: boolean
+  readonly lastError: Error | undefined
+  readonly environment: { readonly clientId: string }
+}
 
-export function wrongType({ keys }: EndedCall, clientId: string, cause: Error): WrongTypeError {
+export function wrongType({ keys, environment }: EndedCall, cause: Error): WrongTypeError {
   return new WrongTypeError(
-    `The key ${quote(keys[0]!)} holds something else than an object of this kind (client ${clientId}). ` +
-      'Use another name, or the getter of the kind that the key holds.',
+    `The key ${quote(keys[0]!)} holds something else than an object of this kind (client ` +
+      `${environment.clientId}). Use another name, or the getter of the kind that the key holds.`,
     { cause },
   )
 }
 
-export function unavailable(
-  { script, keys, mayHaveBeenApplied, isInFlight }: EndedCall,
-  clientId: string,
-  ms: number,
-  cause?: Error,
-): RedisUnavailableError {
+export function unavailable(call: EndedCall): RedisUnavailableError {
+  const { age, lastError: cause, mayHaveBeenApplied } = call
   const why = cause ? `: ${cause.message}` : ''
-  const effect = mayHaveBeenApplied || isInFlight ? ' The call may have been applied.' : ''
+  const effect = mayHaveBeenApplied ? ' The call may have been applied.' : ''
   const message =
-    `Redis did not answer ${script.name} for the key ${quote(keys[0]!)} within ${Math.round(ms)} ms ` +
-    `(client ${clientId})${why}.${effect} Check the connection to Redis.`
+    `Redis did not answer ${named(call)} within ${Math.round(age)} ms (client ${call.environment.clientId})` +
+    `${why}.${effect} Check the connection to Redis.`
   return withoutStack(() => new RedisUnavailableError(message, cause && { cause }))
 }
 
 /** The call threw in this client while it was sent, or its answer was none that the script gives. */
-export function failedHere(
-  { script, keys }: EndedCall,
-  clientId: string,
-  cause: Error,
-): RedisUnavailableError {
+export function failedHere(call: EndedCall, cause: Error): RedisUnavailableError {
   return new RedisUnavailableError(
-    `The call ${script.name} for the key ${quote(keys[0]!)} failed in this client (client ${clientId}): ` +
+    `The call ${named(call)} failed in this client (client ${call.environment.clientId}): ` +
       `${cause.message}. The call may have been applied. Check what stands between this package and Redis: ` +
       'a proxy, or code that patches ioredis.',
     { cause },
   )
 }
 
-export function refused({ script, keys }: EndedCall, clientId: string, cause: Error): RedisRefusedError {
+export function refused(call: EndedCall, cause: Error): RedisRefusedError {
   const remedy = lacksScripts(cause)
     ? NO_SCRIPTS
-    : (missingKeyRights(keys, cause) ?? 'Check the credentials and the rights of the Redis user.')
+    : (missingKeyRights(call.keys, cause) ?? 'Check the credentials and the rights of the Redis user.')
   return new RedisRefusedError(
-    `Redis refused ${script.name} for the key ${quote(keys[0]!)} (client ${clientId}): ` +
-      `${cause.message}. ${remedy}`,
+    `Redis refused ${named(call)} (client ${call.environment.clientId}): ${cause.message}. ${remedy}`,
     cause.message,
     { cause },
   )
+}
+
+function named({ script, keys }: EndedCall): string {
+  return `${script.name} for the key ${quote(keys[0]!)}`
 }
 
 /** Names the keys to which the user needs access; undefined if the server's reply is not about a key. */

@@ -1,8 +1,6 @@
 import type { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import type { CommandConnection } from '../redis/send/command-connection'
 
-export type { SentScript } from '../redis/send/command-connection'
-
 /**
  * Carries a script to the server and its answer back. A parameter of the internal client. Where no answer
  * waits for replicas, it has no methods for that.

@@ -99,7 +99,7 @@ export class RequestRecord {
     } catch (reason) {
       const error = asUnknown(reason, call)
       // The server cannot have applied a call that was never sent, however long ago the caller made it.
-      if (!call.mayHaveBeenApplied && !call.isInFlight) since = clock.now()
+      if (!call.mayHaveBeenApplied) since = clock.now()
       if (retried.some((kind) => error instanceof kind) && isRecorded()) {
         if (error instanceof RedisUnavailableError) error.message += NOT_TO_BE_REPEATED
         retries = orphans.untilReplicated(again, RETRIED_FOR)

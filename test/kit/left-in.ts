@@ -23,7 +23,7 @@ export function keptBy(redisson: Redisson) {
     sourceChannels: keptBySource(source),
     channelTimers: [sweeper, pinger].filter((timer) => timer !== undefined).length,
     pending: scripts.inFlight,
-    scriptTimers: scripts['supervisor'] ? 1 : 0,
+    scriptTimers: scripts['silenceCheck'] ? 1 : 0,
   }
 }
 

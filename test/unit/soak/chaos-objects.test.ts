@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import type { SentScript } from '../../../src/redis/send/command-connection'
 import { type ScriptName, script } from '../../../src/scripts/script'
-import type { ScriptTransport, SentScript } from '../../../src/scripts/transport'
+import type { ScriptTransport } from '../../../src/scripts/transport'
 import { mutatedObject, type ObjectMutant } from '../../soak/chaos/worker/mutants'
 import { Story } from './chaos-story'
 

@@ -51,7 +51,7 @@ function firstOf(queue: WaitQueue) {
   const [inFlight, unacknowledged] = [waiter['inFlight'], waiter['unacknowledged']]
   const { waitTime } = attempt
   const trying = inFlight && {
-    isInFlight: inFlight.isInFlight,
+    isInFlight: inFlight['isInFlight'],
     started: inFlight.started,
     last: inFlight.lastError?.message,
   }

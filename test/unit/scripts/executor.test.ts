@@ -13,7 +13,7 @@ function reply(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' })
 }
 
-describe('A call that fails', () => {
+describe('The calls of a client', () => {
   let clock: VirtualClock
   let reported: string[]
   let state: ScriptTransport['state']
@@ -25,9 +25,14 @@ describe('A call that fails', () => {
     state = 'ready'
   })
 
-  function run() {
+  const run = () =>
+    executorWith((_script, _bySource, _answered, failed) => failed(error))
+      .run(SCRIPT, ['key'], [])
+      .answer.catch((thrown: Error) => thrown.message)
+
+  function executorWith(send: ScriptTransport['send']) {
     const outages = new OutageReporter(clock, { error: ({ message }) => reported.push(message) })
-    const executor = new ScriptExecutor({
+    return new ScriptExecutor({
       ...{ clientId: 'client', clock, outages, refusals: outages, secrets: [], logsInAgain: false },
       ...{ unavailableAfter: 10_000, silentAfter: 3_000 },
       transport: {
@@ -36,11 +41,10 @@ describe('A call that fails', () => {
         get state() {
           return state
         },
-        send: (_script, _bySource, _answered, failed) => failed(error),
+        send,
         probe() {},
       },
     })
-    return executor.run(SCRIPT, ['key'], []).answer.catch((thrown: Error) => thrown.message)
   }
 
   /** In steps, because each try arms a timer. */
@@ -67,5 +71,16 @@ describe('A call that fails', () => {
     state = 'away'
     pass(11_000)
     expect(await failing).to.contain('LOADING')
+  })
+
+  it('Calls that are answered in any order are in flight until then, and no longer', () => {
+    const answers: ((value: unknown) => void)[] = []
+    const executor = executorWith((_script, _bySource, answered) => answers.push(answered))
+    for (let calls = 0; calls < 4; calls++) executor.run(SCRIPT, ['key'], [])
+    const inFlight = [1, 3, 0, 2].map((each) => {
+      answers[each]!(each)
+      return executor.inFlight
+    })
+    expect(inFlight).to.deep.equal([3, 2, 1, 0])
   })
 })

@@ -63,9 +63,14 @@ export class Stage {
     const redissons = await Promise.all(
       servers.map((server, index) =>
         Redisson.create({
-          redis: simulatedSource(server, process, (opened) => {
-            links[index] = opened
-          }),
+          redis: simulatedSource(
+            server,
+            process,
+            (opened) => {
+              links[index] = opened
+            },
+            this.scene.countsReplicas,
+          ),
           lockWatchdogTimeout: settings.watchdogTimeout,
         }),
       ),

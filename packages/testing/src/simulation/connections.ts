@@ -30,17 +30,21 @@ export interface ClientLinks {
   readonly acknowledged: SimulatedRedis | undefined
 }
 
-/** The `redis` option of a client in this process; `opened` is told its connections. */
+/**
+ * The `redis` option of a client in this process; `opened` is told its connections. `countsReplicas`: also of a server that has none,
+ * as clients of a real one do, so that acquisitions come by two connections.
+ */
 export function simulatedSource(
   server: SimulatedServer,
   process: SimulatedProcess,
   opened: (links: ClientLinks) => void,
+  countsReplicas = false,
 ): InProcessServer {
   const source: Server = {
     clock: process,
     address: server.name,
     secrets: [],
-    connect: (client) => connect(server, process, client, opened),
+    connect: (client) => connect(server, process, client, opened, countsReplicas),
   }
   return { [IN_PROCESS_SERVER]: source }
 }
@@ -52,11 +56,13 @@ async function connect(
   process: SimulatedProcess,
   client: ConnectedClient,
   opened: (links: ClientLinks) => void,
+  countsReplicas: boolean,
 ): Promise<Connections> {
   const { clock, outages } = client
   const commands = new SimulatedRedis(server, process, 'commands')
   const messages = new SimulatedRedis(server, process, 'messages')
-  const acknowledged = server.replica && new SimulatedRedis(server, process, 'acknowledged')
+  const acknowledged =
+    server.replica || countsReplicas ? new SimulatedRedis(server, process, 'acknowledged') : undefined
   const batcher =
     acknowledged &&
     new ReplicaAckBatcher(
@@ -97,7 +103,14 @@ async function connect(
         return commands.server.runId
       },
     },
-    transport: new SimulatedTransport(commands, acknowledged, batcher, fences.broken, process),
+    transport: new SimulatedTransport(
+      commands,
+      acknowledged,
+      batcher,
+      fences.broken,
+      process,
+      countsReplicas,
+    ),
     ...(batcher && {
       replication: {
         primaryOf: () => server.runId,
@@ -122,6 +135,7 @@ class SimulatedTransport implements ScriptTransport {
     private readonly batcher: ReplicaAckBatcher | undefined,
     private readonly broken: Fences['broken'],
     private readonly process: SimulatedProcess,
+    private readonly countsReplicas: boolean,
   ) {}
 
   get state() {
@@ -148,7 +162,7 @@ class SimulatedTransport implements ScriptTransport {
   }
 
   mayHaveReplicas(): boolean {
-    return this.acknowledged !== undefined
+    return this.countsReplicas ? this.batcher!.mayHaveReplicas : this.acknowledged !== undefined
   }
 
   async sendAcknowledged(call: SentScript, bySource: boolean) {

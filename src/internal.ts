@@ -59,7 +59,13 @@ export { quote } from './util/quote'
 export { random, randomHex } from './util/random'
 export { withTimeout } from './util/timeout'
 export * from './util/timers'
-export { Admission, type Next, shared, type TryReply, type WaitTarget } from './waiting/admission'
+export {
+  Admission,
+  type Next,
+  shared,
+  type TryReply,
+  type Waiters,
+  type WaitTarget,
+} from './waiting/admission'
 export { type Attempt, blocked, type Outcome, type WaitResult } from './waiting/attempt'
 export { timedOut } from './waiting/wait-errors'
-export type { Waiters } from './waiting/waiter'

@@ -15,9 +15,10 @@ import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt, WaitResult } from '../waiting/attempt'
+import { ClientQueues } from '../waiting/client-queues'
 import { Subscriptions } from '../waiting/subscriptions'
 import { ANCESTOR_ACQUIRED } from '../waiting/wait-errors'
-import { WaitQueues } from '../waiting/wait-queues'
+
 import { newClientId } from './client-id'
 import type { ClientInternals } from './client-internals'
 import { ConnectionReports } from './connection-reports'
@@ -54,7 +55,7 @@ export class Client {
   /** The holds of callers that the `threadId` option names. */
   readonly explicitHolds: HoldTable = new HoldTable()
   readonly leases: LeaseMonitor
-  readonly queues: WaitQueues
+  readonly queues: ClientQueues
   readonly events: ClientEvents
   readonly orphans: OrphanReleaser
   readonly permitsOut: PermitsOut = new PermitsOut()
@@ -123,7 +124,7 @@ export class Client {
     this.subscriptions = new Subscriptions(connections.source, clock)
     const { scripts, renewalsAcknowledged: acknowledged } = this
     this.leases = new LeaseMonitor({ ...options, origin, clock, scripts, acknowledged, isCluster })
-    this.queues = new WaitQueues({
+    this.queues = new ClientQueues({
       clock,
       clientId: label,
       grace: this.grace,

@@ -6,7 +6,7 @@ import { ownerField } from '../ownership/owner-field'
 import { INSPECT_CHANNEL } from '../redis/listen/inspection-channel'
 import type { Clock, Moment } from '../util/clock'
 import { getOrCreate } from '../util/get-or-create'
-import type { WaitQueues } from '../waiting/wait-queues'
+import type { ClientQueues } from '../waiting/client-queues'
 
 /** A longer request is none of ours, in characters. */
 const LONGEST_REQUEST = 4_096
@@ -28,7 +28,7 @@ export class Inspection {
     private readonly clientId: string,
     private readonly clock: Clock,
     private readonly leases: LeaseMonitor,
-    private readonly queues: WaitQueues,
+    private readonly queues: ClientQueues,
     private readonly label = `${HOST}:${process.pid}`,
   ) {}
 

@@ -45,7 +45,7 @@ const REFRESH = script('fair-lock/refresh', decodeRefresh)
  * The queue is on the server. The refresh of the places also wakes the waiters while no message can arrive.
  */
 class InOrderOfServer extends Admission {
-  override longestSleep(): number {
+  override recheckAfter(): number {
     return Number.POSITIVE_INFINITY
   }
 }

@@ -83,8 +83,8 @@ export class Spinning extends Admission {
     super()
   }
 
-  override longestSleep(isConfirmed: boolean): number {
-    return Math.min(super.longestSleep(isConfirmed), this.pause())
+  override recheckAfter(isConfirmed: boolean): number {
+    return Math.min(super.recheckAfter(isConfirmed), this.pause())
   }
 
   /** The pauses begin again with the shortest. */

@@ -85,7 +85,7 @@ const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } 
  */
 class OpenToAll extends Shared {
   override next({ value, sent }: TryReply, _: Attempt<unknown>, waiters: Iterable<AnyWaiter>): Next {
-    if (!value.granted) return value.blockedFor
+    if (!value.granted) return { sleepFor: value.blockedFor }
     for (const waiter of [...waiters]) if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)
     return 'more may enter'
   }

@@ -3,9 +3,9 @@ import { prefixed } from '../scripts/key-names'
 import type { ScriptCall } from '../scripts/script-call'
 import { queueMicrotask } from '../util/timers'
 import { warnOnce } from '../util/warn-once'
-import { type Next, Shared, type TryReply } from '../waiting/admission'
+import { type Next, Shared, type TryReply, type Waiters } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
-import type { AnyWaiter, Waiters } from '../waiting/waiter'
+import type { AnyWaiter } from '../waiting/waiter'
 import type { Synchronizer } from './synchronizer'
 
 /** The channel on which both kinds of semaphores publish. */

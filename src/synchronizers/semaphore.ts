@@ -6,11 +6,10 @@ import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
-import type { Next, TryReply } from '../waiting/admission'
+import type { Next, TryReply, Waiters } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
+import type { Released } from '../waiting/client-queues'
 import type { WaitQueue } from '../waiting/wait-queue'
-import type { Released } from '../waiting/wait-queues'
-import type { Waiters } from '../waiting/waiter'
 import { PermitsTogether, semaphoreChannel } from './permits-attempt'
 import { ALSO_REFUSED, type Retried, UNAVAILABLE } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
@@ -125,9 +124,9 @@ const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore'
  */
 class PermitsInTurn extends PermitsTogether {
   override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): Next {
-    const time = super.next(reply, attempt, waiters)
+    const next = super.next(reply, attempt, waiters)
     // The last permit was granted: the next waiter waits for a message.
-    return this.free === 0 && reply.value.granted ? untilRecheck() : time
+    return this.free === 0 && reply.value.granted ? { sleepFor: untilRecheck() } : next
   }
 
   /**
@@ -139,7 +138,7 @@ class PermitsInTurn extends PermitsTogether {
     // Other permits are free, or too few for a waiter, or the semaphore may not exist: the server decides who
     // gets these.
     if (this.free === undefined || this.free < 0) return false
-    for (const waiter of queue.waiters) {
+    for (const waiter of queue) {
       if ((waiter.attempt as SemaphoreAttempt).wanted.permits !== permits) return false
       if (waiter.isTrying) continue
       if (waiter.mayBeGranted || !queue.takeHandoff()) return false

@@ -1,12 +1,12 @@
 import type { ObjectNames } from '../leases/leased'
 import type { Reply } from '../scripts/script-call'
 import type { Attempt, Outcome } from './attempt'
-import type { AnyWaiter, Waiters } from './waiter'
+import type { AnyWaiter } from './waiter'
 
 /** The answer to a try. */
 export type TryReply = Reply<Outcome<unknown>>
 
-/** While no message can arrive, the first waiter tries again after this long, in ms. */
+/** While no message can arrive, the first waiter rechecks after this long, in ms. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 
 /** The most tries that a queue sends together. */
@@ -36,8 +36,17 @@ export function queueBeside(target: WaitTarget, id: string, changed: Partial<Wai
   return Object.assign(Object.create(target), { ...changed, objectId: `${id} ${target.objectId}` })
 }
 
-/** What a queue does after an answer; a number: it sleeps for so many ms; Infinity: until a message. */
-export type Next = 'more may enter' | number
+/** The waiters of one queue, first come, first served. One may be removed while the iteration is at it. */
+export interface Waiters extends Iterable<AnyWaiter> {
+  readonly first: AnyWaiter | undefined
+}
+
+/** What a queue does after the answer to its last try. */
+export type Next =
+  /** The next waiters try, after the code of those that have just entered. */
+  | 'more may enter'
+  /** It sleeps until a message comes, for so many ms at most. Infinity: the longest sleep of the client. */
+  | { readonly sleepFor: number }
 
 /**
  * How the waiters of one queue are admitted to their object: who tries next, and when. By these rules one
@@ -52,7 +61,7 @@ export class Admission {
 
   /** A try was answered, and others wait. The answer may also grant some of them. */
   next({ value }: TryReply, { lease = Infinity }: Attempt<unknown>, _: Waiters): Next {
-    return value.granted ? lease : value.blockedFor
+    return { sleepFor: value.granted ? lease : value.blockedFor }
   }
 
   /**
@@ -64,10 +73,10 @@ export class Admission {
   }
 
   /**
-   * How long the first waiter sleeps at most, in ms. It is not Infinity where the object may be free without
-   * a message.
+   * After how long the first waiter rechecks: tries without a message, in ms. Infinity: the object is not free
+   * without a message.
    */
-  longestSleep(isConfirmed: boolean): number {
+  recheckAfter(isConfirmed: boolean): number {
     return isConfirmed ? Number.POSITIVE_INFINITY : RECHECK_WITHOUT_SUBSCRIPTION
   }
 
@@ -80,7 +89,7 @@ export class Shared extends Admission {
   override readonly shared = true
 
   override next({ value }: TryReply, _a: Attempt<unknown>, _: Waiters): Next {
-    return value.granted ? 'more may enter' : value.blockedFor
+    return value.granted ? 'more may enter' : { sleepFor: value.blockedFor }
   }
 }
 

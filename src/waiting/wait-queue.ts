@@ -3,16 +3,19 @@ import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import { queueMicrotask, setImmediate } from '../util/timers'
 import { type Admission, MOST_TOGETHER, type Next, type WaitTarget } from './admission'
-import type { Attempt, Outcome } from './attempt'
+import type { Outcome } from './attempt'
 import type { Cohort } from './cohort'
-import { QueueState, type WaitEnvironment } from './queue-state'
-import { type AnyWaiter, Waiter, type WaiterQueue, Waiters } from './waiter'
+import { PhasedQueue, type WaitEnvironment } from './queue-phase'
+import type { AnyWaiter, WaiterQueue } from './waiter'
 
 /**
  * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a
  * message, such as a DEL. So the waiter tries after this long, in ms.
  */
 const LONGEST_WITHOUT_TRY = 100
+
+/** This waiter has failed, or was the last: the next one, if there is one, tries in a moment. */
+const NEXT_ONE: Next = { sleepFor: 0 }
 
 /**
  * The queue of one process for one object: first come, first served. The first waiter tries; where several
@@ -25,13 +28,11 @@ const LONGEST_WITHOUT_TRY = 100
  * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not
  * acquired" only if the object is known to be held, or the server answers a try of the queue after that.
  */
-export class WaitQueue extends QueueState implements WaiterQueue {
-  readonly waiters = new Waiters()
+export class WaitQueue extends PhasedQueue implements WaiterQueue {
   private rules: Admission | undefined
-  /** Waiters whose wait is over and that have no try of their own. */
+  /** Waiters that are overdue, or were before their last try. */
   private overdue: Set<AnyWaiter> | undefined
   private stopListening: (() => void) | undefined
-  private stopWatching: (() => void) | undefined
 
   constructor(
     readonly target: WaitTarget,
@@ -41,7 +42,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   get isEmpty(): boolean {
-    return this.waiters.first === undefined
+    return this.first === undefined
   }
 
   get admission(): Admission {
@@ -49,12 +50,15 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     return this.rules
   }
 
-  /** Queues an acquisition. Its result is the reply that granted it, or undefined when its wait was over. */
-  join<Grant>(attempt: Attempt<Grant>): Waiter<Grant> {
-    const waiter = new Waiter(attempt, this)
+  /** Takes a new waiter. If it is the first one, it tries. */
+  join(waiter: AnyWaiter): void {
+    waiter.queue = this
+    waiter.before = this.last
+    if (this.last) this.last.behind = waiter
+    else this.first = waiter
+    this.last = waiter
     if (this.phase === 'idle') this.begin(waiter)
-    else if (waiter.lastTry) this.awaitAnswer(waiter)
-    return waiter
+    else if (waiter.phase === 'overdue') this.awaitAnswer(waiter)
   }
 
   /** The object may have changed: the first waiter tries again. */
@@ -75,7 +79,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
    * hold ever had, in ms.
    */
   handOff(giver: string, longest: number): AnyScriptCall | undefined {
-    const waiter = this.waiters.first
+    const waiter = this.first
     // A try of it may hold the lock already, and would answer in place of the handoff.
     if (!this.isResting || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
     // Waiters of other clients sleep for the TTL that they read: without a message, none may shorten it.
@@ -95,10 +99,16 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.overdue ??= new Set()
     this.overdue.add(waiter)
     // A caller without a wait does not yield either: it would take a queue that yields for a silent server.
-    if (this.phase === 'polling' || this.phase === 'yielding') outsideRequests(() => this.tryNow())
+    if (this.phase === 'rechecking' || this.phase === 'yielding') outsideRequests(() => this.tryNow())
   }
 
-  left(waiter: AnyWaiter, duringTry: boolean): void {
+  leave(waiter: AnyWaiter, duringTry: boolean): void {
+    const { before, behind } = waiter
+    if (before) before.behind = behind
+    else this.first = behind
+    if (behind) behind.before = before
+    else this.last = before
+    waiter.before = waiter.behind = undefined
     this.overdue?.delete(waiter)
     if (this.isResting && this.isEmpty) this.finish()
     if (duringTry && --this.unanswered === 0) this.goOn()
@@ -113,7 +123,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   private get isResting(): boolean {
-    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
+    return this.phase === 'sleeping' || this.phase === 'rechecking' || this.phase === 'yielding'
   }
 
   private begin(waiter: AnyWaiter) {
@@ -121,7 +131,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     // of this client the first is not needed either.
     if (this.isConfirmed) {
       this.startListening()
-      const held = waiter.attempt.takeOver && !waiter.lastTry ? this.surelyHeldFor() : 0
+      const held = waiter.attempt.takeOver && waiter.phase === 'waiting' ? this.surelyHeldFor() : 0
       this.knownHeld = held > 0
       if (held > 0) return this.sleep(Math.min(held, LONGEST_WITHOUT_TRY))
     }
@@ -145,7 +155,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */
-  private get isConfirmed(): boolean {
+  protected get isConfirmed(): boolean {
     const { subscriptions } = this.environment
     const { channel } = this.target
     return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
@@ -159,7 +169,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
 
   /** Yields to other processes if it is their turn, and then tries. */
   protected tryInTurn(): void {
-    const waiter = this.waiters.first
+    const waiter = this.first
     if (!waiter) return this.finish()
     const time = this.cohort?.yieldTime() ?? 0
     const back = time > 0 ? this.yieldOf(waiter, time) : 0
@@ -169,19 +179,14 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     this.rest('yielding', back)
   }
 
-  protected tryNow(): void {
-    if (this.isEmpty) return this.finish()
-    this.sendTries()
-  }
-
   /** The first waiter tries, and those that may enter together with it. */
-  private sendTries() {
-    const first = this.waiters.first!
+  protected tryNow(): void {
+    const { first } = this
+    if (!first) return this.finish()
     this.beginTries()
     if (!first.behind) return void this.sendTry(first)
     const together: AnyWaiter[] = []
-    for (const waiter of this.admission.together(this.waiters))
-      if (together.push(waiter) === MOST_TOGETHER) break
+    for (const waiter of this.admission.together(this)) if (together.push(waiter) === MOST_TOGETHER) break
     // Code of the user may run while one of them is sent, and may abort another one.
     for (const waiter of together) if (waiter.phase !== 'settled') this.sendTry(waiter)
   }
@@ -210,6 +215,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     waiter.answered(reply)
     // No replica has its grant. It tries again at once: the answers to others say nothing of that.
     if (waiter.phase === 'waiting' && reply.value.granted) {
+      this.knownHeld = false
       this.endOverdue()
       return void this.sendTry(waiter)
     }
@@ -219,22 +225,22 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     if (next === 'more may enter') return this.askForMore()
     this.endOverdue()
     if (this.isEmpty) this.finish()
-    else this.sleepUnlessWoken(next)
+    else this.sleepUnlessWoken(next.sleepFor)
   }
 
-  /** What the queue does next. After 0 the next one tries: this one has failed, or was the last. */
+  /** What the queue does next, if this was its last try. */
   private afterAnswer(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean): 'try' | Next {
     const { granted } = reply.value
-    if (granted && !reply.acknowledged) return 0
+    if (granted && !reply.acknowledged) return NEXT_ONE
     if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
-    if (this.isEmpty) return 0
+    if (this.isEmpty) return NEXT_ONE
     // The hold that was to pass the lock on was gone: the answer does not say whether another is there.
     if (!granted && !isCompeting) {
       this.knownHeld = false
       return 'try'
     }
-    const next = this.admission.next(reply, waiter.attempt, this.waiters)
-    if (!granted && waiter.lastTry) waiter.giveUp()
+    const next = this.admission.next(reply, waiter.attempt, this)
+    if (!granted && waiter.phase === 'overdue') waiter.giveUp()
     this.knownHeld = next !== 'more may enter'
     return next
   }
@@ -246,32 +252,26 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   private askForMore() {
     const ask = () => {
       if (!this.areTriesOver) return
-      if (this.isEmpty) return this.finish()
       // What is released here goes to the server until this queue listens: it listens after a wake-up, too.
-      if (this.phase === 'trying') this.sendTries()
+      if (this.isEmpty || this.phase === 'trying') this.tryNow()
       else this.sleepUnlessWoken(0)
       this.endOverdue()
     }
     outsideRequests(() => setImmediate(ask))
   }
 
-  /**
-   * The server answers, and the wait of these is over. One that may enter with others has a last try in
-   * flight.
-   */
+  /** The server answers. One that may enter with others may have a last try in flight: its answer ends it. */
   private endOverdue() {
-    if (this.overdue) for (const each of [...this.overdue]) if (!each.isTrying) each.giveUp()
+    if (this.overdue) for (const each of [...this.overdue]) if (each.phase === 'overdue') each.giveUp()
   }
 
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall) {
-    const isLast = --this.unanswered === 0
     this.silentSince = undefined
     this.knownHeld = false
     const retryAfter = waiter.tryFailed(error, call)
+    if (retryAfter === undefined) return
     // An answer to another one must not let it sleep.
-    if (!isLast && retryAfter !== undefined) this.wake()
-    if (!isLast) return
-    if (retryAfter === undefined) this.goOn()
+    if (--this.unanswered > 0) this.wake()
     else this.sleepUnlessWoken(retryAfter)
   }
 
@@ -287,14 +287,5 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     }
     if (this.phase === 'woken') this.tryInTurn()
     else this.sleep(time)
-  }
-
-  /** Sleeps until a message comes, for this long in ms at most. */
-  private sleep(time: number) {
-    const { longestSleep, selfWait } = this.environment
-    const longest = this.admission.longestSleep(this.isConfirmed)
-    const phase = longest < Number.POSITIVE_INFINITY ? 'polling' : 'sleeping'
-    this.rest(phase, Math.min(longest, time === Number.POSITIVE_INFINITY ? longestSleep : Math.max(time, 1)))
-    this.stopWatching ??= selfWait.watch(this.target, () => this.waiters)
   }
 }

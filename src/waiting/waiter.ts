@@ -25,112 +25,99 @@ export interface WaitSettings {
   readonly scripts: { readonly isServerAway: boolean }
 }
 
-/** Waiters, first come, first served. The removal of any costs no more than that of the first. */
-export class Waiters implements Iterable<AnyWaiter> {
-  first: AnyWaiter | undefined
-  private last: AnyWaiter | undefined
+/** What a waiter does. The table of its phases stands above the class. */
+export type WaiterPhase =
+  /** Between two tries. */
+  | 'waiting'
+  /** The same, and its wait is over: the next answer to any try of its queue settles it. */
+  | 'overdue'
+  /** The command of a try is being sent. */
+  | 'sending'
+  /** Its try is in flight. */
+  | 'trying'
+  /** The same, and its wait is over: the answer settles it. */
+  | 'last try'
+  | 'settled'
 
-  add(waiter: AnyWaiter): void {
-    waiter.before = this.last
-    if (this.last) this.last.behind = waiter
-    else this.first = waiter
-    this.last = waiter
-  }
-
-  /** It must be among them. */
-  remove(waiter: AnyWaiter): void {
-    const { before, behind } = waiter
-    if (before) before.behind = behind
-    else this.first = behind
-    if (behind) behind.before = before
-    else this.last = before
-    waiter.before = waiter.behind = undefined
-  }
-
-  /** The current one may be removed during the iteration. */
-  *[Symbol.iterator](): Iterator<AnyWaiter> {
-    for (let waiter = this.first; waiter; ) {
-      const { behind }: AnyWaiter = waiter
-      yield waiter
-      waiter = behind
-    }
-  }
-}
-
-/** What a waiter does: between two tries it waits. `sending`: the command of a try is being sent. */
-type Phase = 'waiting' | 'sending' | 'trying' | 'settled'
-
-/**
- * What the server may hold for tries that were answered. `unacknowledged`: the last answer was a grant, and
- * no replica acknowledged it.
- */
-type OnServer = 'nothing' | 'perhaps' | 'unacknowledged'
-
-/** The part of a queue that its waiters use. */
-export interface WaiterQueue {
+/** The part of a queue that its waiters use. Iterates over them in their order. */
+export interface WaiterQueue extends Iterable<AnyWaiter> {
   readonly target: { readonly subject: string }
   readonly environment: WaitSettings
-  readonly waiters: Waiters
   /**
-   * Called once when the waiter was settled for any reason, and is no longer among the waiters. `duringTry`:
-   * the queue awaited the answer to a try of the waiter.
+   * Called once when the waiter was settled for any reason: removes it. `duringTry`: the queue awaited the
+   * answer to a try of the waiter.
    */
-  left(waiter: AnyWaiter, duringTry: boolean): void
+  leave(waiter: AnyWaiter, duringTry: boolean): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
   /** It is not known that the lock is held, or the lock may have become free without a message. */
   mayBeFree(): boolean
-  /**
-   * The wait of this waiter is over, and it has no try of its own. The next answer to any try of the queue
-   * settles it.
-   */
+  /** This waiter is overdue: the next answer to any try of the queue settles it. */
   awaitAnswer(waiter: AnyWaiter): void
 }
 
 /**
  * One acquisition in a queue. It settles once: by a grant, by the end of its wait, by an abort or by an
  * error.
+ *
+ * | Phase             | Event                                 | What happens                       | Phase after |
+ * | ----------------- | ------------------------------------- | ---------------------------------- | ----------- |
+ * | waiting           | its queue lets it try                 | sends the try                      | trying      |
+ * | overdue           | the same                              | sends the try                      | last try    |
+ * | sending           | code of the user aborts it            | undoes the try once it was sent    | settled     |
+ * | trying, last try  | a grant                               | resolves with the reply            | settled     |
+ * | trying            | a grant that no replica has           | tries again at once, twice at most | waiting     |
+ * | last try          | the same                              | rejects                            | settled     |
+ * | trying            | blocked                               | its queue rests                    | waiting     |
+ * | last try          | blocked                               | its queue ends it: not acquired    | overdue     |
+ * | trying            | a transient error                     | tries again a little later         | waiting     |
+ * | trying, last try  | another error                         | rejects                            | settled     |
+ * | any but settled   | granted without a try of its own      | resolves                           | settled     |
+ * | overdue           | an answer to another try              | not acquired                       | settled     |
+ * | any but settled   | an abort, or the shutdown             | rejects, and undoes its tries      | settled     |
+ * | any but settled   | its time is over: the server is away  | rejects                            | settled     |
+ * | trying            | its time is over                      | waits for the answer               | last try    |
+ * | waiting           | the same, the object may be free      | waits for the next answer          | overdue     |
+ * | waiting           | the same, the object is held          | not acquired                       | settled     |
+ * | overdue, last try | the grace is over, the object is held | not acquired                       | settled     |
+ * | overdue, last try | the grace is over                     | rejects                            | settled     |
  */
 export class Waiter<Grant> {
+  /** Its queue, and its neighbours there. Only the queue sets them. */
+  queue!: WaiterQueue
   before: AnyWaiter | undefined
   behind: AnyWaiter | undefined
-  readonly result: Promise<WaitResult<Grant>>
   readonly joined: Moment
-  /** The wait is over, so the try in flight is the last. */
-  lastTry: boolean
-  /** Only the waiter sets it. */
-  phase: Phase = 'waiting'
-  private onServer: OnServer = 'nothing'
+  /** Only the waiter sets it. A single try is overdue from the start. */
+  phase: WaiterPhase
+  /** The server may hold the object for a try that was answered. */
+  private mayHold = false
   /** How many grants no replica acknowledged. */
   private unacknowledged = 0
   /** The last try, until it was answered. */
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
   private timer: Timer | undefined
   private stopListening: (() => void) | undefined
-  private resolve!: (reply: WaitResult<Grant>) => void
-  private reject!: (error: unknown) => void
 
+  /** `resolve`: takes the reply that granted it, or undefined when its wait was over. */
   constructor(
     readonly attempt: Attempt<Grant>,
-    private readonly queue: WaiterQueue,
+    { clock, grace }: WaitSettings,
+    private readonly resolve: (reply: WaitResult<Grant>) => void,
+    private readonly reject: (error: unknown) => void,
   ) {
-    this.result = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-    })
-    queue.waiters.add(this)
-    const { clock, grace } = queue.environment
     this.joined = clock.now()
     const { waitTime, signal } = attempt
-    this.lastTry = waitTime <= 0
+    this.phase = waitTime > 0 ? 'waiting' : 'overdue'
     if (waitTime < Number.POSITIVE_INFINITY)
-      this.timer = clock.after(this.lastTry ? grace : waitTime, () => this.waitIsOver())
+      this.timer = clock.after(waitTime > 0 ? waitTime : grace, () => this.waitIsOver())
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
 
   /** A try of its own is in flight. */
   get isTrying(): boolean {
-    return this.phase === 'sending' || this.phase === 'trying'
+    const { phase } = this
+    return phase === 'trying' || phase === 'last try' || phase === 'sending'
   }
 
   /** A try of its own was or may yet be granted on the server. */
@@ -138,8 +125,8 @@ export class Waiter<Grant> {
     return this.isTrying || this.mayHold
   }
 
-  private get mayHold(): boolean {
-    return this.onServer !== 'nothing'
+  private get isOver(): boolean {
+    return this.phase === 'overdue' || this.phase === 'last try'
   }
 
   /** How much of its wait is left, in ms. */
@@ -149,15 +136,15 @@ export class Waiter<Grant> {
 
   /** Sends one try. With `giver` it takes over from that hold of this client. */
   startTry(giver: string | undefined): ScriptCall<Outcome<Grant>> {
-    const { attempt } = this
+    const { attempt, phase } = this
     this.phase = 'sending'
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
-    if ((this.phase as Phase) === 'settled') {
+    if ((this.phase as WaiterPhase) === 'settled') {
       attempt.undo?.(call)
       attempt.ended?.(false)
     } else {
-      this.phase = 'trying'
+      this.phase = phase === 'overdue' ? 'last try' : 'trying'
       this.inFlight = call
     }
     return call
@@ -170,25 +157,25 @@ export class Waiter<Grant> {
   answered(reply: Reply<Outcome<Grant>>): void {
     const { value, acknowledged } = reply
     const answer = this.mayHold ? { ...reply, hasLostCopy: true } : reply
-    this.endTry(reply.hasLostCopy)
-    if (value.granted && !acknowledged) this.onServer = 'unacknowledged'
-    else if (this.mayHold) this.onServer = 'perhaps'
+    this.endTry(reply.hasLostCopy || (value.granted && !acknowledged))
     if (!value.granted) return
     // Another owner may have held it since the grant before, as where a lease is shorter than the wait for a
     // replica. That is no reason to count anew: then two such owners would take turns for ever.
     if (acknowledged) this.succeed(answer as GrantedReply<Grant>)
-    else if (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.lastTry) this.failUnreplicated()
+    else if (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.isOver) this.failUnreplicated()
   }
 
-  /** Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed. */
+  /**
+   * Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed, and
+   * left the queue during its try.
+   */
   tryFailed(error: unknown, { mayHaveBeenApplied }: AnyScriptCall): number | undefined {
-    this.phase = 'waiting'
     if (error instanceof RedisUnavailableError) return this.unavailable(error)
-    if (error instanceof WrongTypeError) this.endTry(false)
-    else if (!(error instanceof RedisRefusedError)) this.endTry(true)
+    const isRefused = error instanceof RedisRefusedError
     // A refused try that may have been applied may still be in flight. It stays the waiter's try in flight,
     // so that the failing waiter releases what the try may be granted.
-    else if (!mayHaveBeenApplied) this.endTry(false)
+    if (!isRefused || !mayHaveBeenApplied) this.inFlight = undefined
+    if (!isRefused && !(error instanceof WrongTypeError)) this.mayHold = true
     this.fail(error)
     return undefined
   }
@@ -196,7 +183,7 @@ export class Waiter<Grant> {
   private unavailable(error: RedisUnavailableError): number | undefined {
     const { cause } = error
     const isTransient = cause !== undefined && classify(cause) === 'transient'
-    if (isTransient && !isShortage(cause) && !this.lastTry) {
+    if (isTransient && !isShortage(cause) && !this.isOver) {
       this.endTry(true)
       return RETRY_AFTER_TRANSIENT_ERROR
     }
@@ -217,8 +204,7 @@ export class Waiter<Grant> {
 
   /** The wait is over without a grant. */
   giveUp(): void {
-    if (this.onServer === 'unacknowledged') this.failUnreplicated()
-    else if (this.settle(false)) this.resolve(undefined)
+    if (this.settle(false)) this.resolve(undefined)
   }
 
   fail(error: unknown): void {
@@ -226,14 +212,14 @@ export class Waiter<Grant> {
   }
 
   private succeed(reply: GrantedReply<Grant>) {
-    this.onServer = 'nothing'
+    this.mayHold = false
     if (this.settle(true)) this.resolve(reply)
   }
 
   /** `mayBeApplied`: the server may hold the lock for its try, although the answer does not grant it. */
   private endTry(mayBeApplied: boolean) {
-    this.phase = 'waiting'
-    if (mayBeApplied && !this.mayHold) this.onServer = 'perhaps'
+    this.phase = this.isOver ? 'overdue' : 'waiting'
+    this.mayHold ||= mayBeApplied
     this.inFlight = undefined
   }
 
@@ -242,8 +228,8 @@ export class Waiter<Grant> {
    * through it again.
    */
   private failThoseOfSameWait(error: unknown) {
-    const { environment, waiters } = this.queue
-    for (const waiter of [...waiters]) {
+    const { environment } = this.queue
+    for (const waiter of [...this.queue]) {
       if (environment.clock.elapsedSince(waiter.joined) < environment.unavailableAfter) return
       waiter.fail(error)
     }
@@ -258,26 +244,20 @@ export class Waiter<Grant> {
     this.fail(notReplicated(this.name, this.queue.environment.clientId, this.unacknowledged))
   }
 
-  /**
-   * | At the end of its wait                              | the waiter                                          |
-   * | --------------------------------------------------- | --------------------------------------------------- |
-   * | the server is away, or a copy of the try met an error | rejects                                           |
-   * | a try of it is in flight                            | takes the answer, if it comes within the grace      |
-   * | the object may be free                              | ends with the next answer to the queue, if it comes within the grace |
-   * | the object is held                                  | was not acquired                                    |
-   */
+  /** Its wait is over, or the grace after it. */
   private waitIsOver() {
     const { inFlight, queue } = this
     const { clock, clientId, grace, scripts } = queue.environment
     const cause = inFlight?.lastError
     if (scripts.isServerAway || cause) return this.fail(unanswered(this.name, clientId, cause))
-    if (!this.lastTry && (inFlight || queue.mayBeFree())) {
-      this.lastTry = true
+    if (!this.isOver && (inFlight || queue.mayBeFree())) {
+      this.phase = inFlight ? 'last try' : 'overdue'
       this.timer = clock.after(grace, () => this.waitIsOver())
       if (!inFlight) queue.awaitAnswer(this)
       return
     }
-    if (queue.isKnownHeld() || this.onServer === 'unacknowledged') this.giveUp()
+    if (queue.isKnownHeld()) this.giveUp()
+    else if (this.unacknowledged > 0) this.failUnreplicated()
     else this.fail(unanswered(this.name, clientId))
   }
 
@@ -290,8 +270,7 @@ export class Waiter<Grant> {
     if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight)
     if (phase !== 'sending') this.attempt.ended?.(granted)
     this.inFlight = undefined
-    this.queue.waiters.remove(this)
-    this.queue.left(this, isTrying)
+    this.queue.leave(this, isTrying)
     return true
   }
 }

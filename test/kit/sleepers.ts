@@ -8,9 +8,9 @@ export function waitingIn(redisson: Redisson, objectId: string): { waiting: numb
   const queue = internalsOf(redisson).queues['queues'].get(objectId)
   if (!queue) return { waiting: 0, isAsleep: false }
   return {
-    waiting: [...queue.waiters].length,
+    waiting: [...queue].length,
     // Before its subscription is confirmed it sleeps as well, and is woken by the confirmation.
-    isAsleep: ['sleeping', 'polling'].includes(queue['phase']) && queue['isConfirmed'],
+    isAsleep: ['sleeping', 'rechecking'].includes(queue['phase']) && queue['isConfirmed'],
   }
 }
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
 import { ownServer, waitUntil } from '../kit/servers/index'
 import { waitingIn } from '../kit/sleepers'
 
@@ -40,7 +39,7 @@ describe('Thousands of callers whose tries fail at once', () => {
     await login('one')
     await hold.unlock()
     // Until then the client knows that the server refuses it, and says so at once.
-    await waitUntil('the client is connected again', () => !internalsOf(redisson).scripts.isServerAway)
+    await waitUntil('the client is connected again', () => redisson.isConnected)
     const again = await lock.acquire({ signal: AbortSignal.timeout(30_000) })
     expect(again.isHeld).to.equal(true)
   })

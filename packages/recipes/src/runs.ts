@@ -29,9 +29,9 @@ class OneRun extends Admission {
     { lease = Number.POSITIVE_INFINITY }: { lease?: number },
     waiters: Waiters,
   ): Next {
-    if (!value.granted) return value.blockedFor
+    if (!value.granted) return { sleepFor: value.blockedFor }
     const { stored } = value.grant as Begun
-    if (!stored) return lease
+    if (!stored) return { sleepFor: lease }
     for (const waiter of [...waiters]) if (waiter.joined.monotonic <= sent.monotonic) waiter.grant({ stored })
     return 'more may enter'
   }

@@ -44,8 +44,8 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/waiting/wait-queue.ts',
     },
     what: 'the last waiter of a process is served first',
-    find: 'const first = this.waiters.first!\n    this.beginTries()',
-    replace: 'const first = [...this.waiters].at(-1)!\n    this.beginTries()',
+    find: 'const { first } = this\n',
+    replace: 'const first = [...this].at(-1)\n',
   },
   {
     ...{

@@ -19,7 +19,7 @@ export function describeWaiting(redisson: Redisson): string {
   // Private members by their names in brackets, so that the compiler tells of a name that changes.
   const waiting = [...internalsOf(redisson).queues['queues']].map(([id, queue]) => ({
     lock: id,
-    waiting: [...queue['waiters']].length,
+    waiting: [...queue].length,
     phase: queue['phase'],
     confirmed: queue['isConfirmed'],
     cohort: queue['cohort'],
@@ -45,9 +45,9 @@ export function describeWaiting(redisson: Redisson): string {
 }
 
 function firstOf(queue: WaitQueue) {
-  const waiter = queue['waiters'].first
+  const waiter = queue.first
   if (!waiter) return undefined
-  const { attempt, joined, lastTry } = waiter
+  const { attempt, joined, phase } = waiter
   const [inFlight, unacknowledged] = [waiter['inFlight'], waiter['unacknowledged']]
   const { waitTime } = attempt
   const trying = inFlight && {
@@ -55,7 +55,7 @@ function firstOf(queue: WaitQueue) {
     started: inFlight.started,
     last: inFlight.lastError?.message,
   }
-  return { joined, waitTime, lastTry, unacknowledged, trying }
+  return { joined, waitTime, phase, unacknowledged, trying }
 }
 
 /** What a contract page says may happen under faults; everything else is a bug. */

@@ -1,13 +1,13 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
 import type { Attempt, WaitResult } from './attempt'
-import type { WaitEnvironment } from './queue-state'
+import type { WaitEnvironment } from './queue-phase'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import { ANCESTOR_ACQUIRED } from './wait-errors'
 import { WaitQueue } from './wait-queue'
-import type { AnyWaiter } from './waiter'
+import { type AnyWaiter, Waiter } from './waiter'
 
-export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
+export interface ClientQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
   /**
    * Whether the answer to PUBLISH counts all clients that heard the message. In a cluster it counts only
    * those that listen at the same node.
@@ -39,12 +39,12 @@ export interface Released {
 }
 
 /** All queues of a client: one for each lock that a caller is acquiring. */
-export class WaitQueues {
+export class ClientQueues {
   private readonly queues = new Map<string, WaitQueue>()
   readonly selfWait: SelfDeadlockWarning
   private readonly environment: WaitEnvironment
 
-  constructor(private readonly options: WaitQueuesOptions) {
+  constructor(private readonly options: ClientQueuesOptions) {
     const { clock, leases, clientId } = options
     this.selfWait = new SelfDeadlockWarning(clock, leases, clientId)
     this.environment = { ...options, selfWait: this.selfWait, queues: this.queues }
@@ -56,13 +56,16 @@ export class WaitQueues {
     if (queue?.isEmpty === false && attempt.waitTime <= 0) {
       // The waiters here came first, so a single try must not go ahead of them.
       if (queue.isKnownHeld()) return Promise.resolve(undefined)
-      if (queue.admission.shared) return new WaitQueue(target, this.environment).join(attempt).result
+      if (queue.admission.shared) queue = new WaitQueue(target, this.environment)
     }
-    if (!queue) {
-      queue = new WaitQueue(target, this.environment)
-      this.queues.set(target.objectId, queue)
-    }
-    return queue.join(attempt).result
+    return new Promise((resolve, reject) => {
+      const waiter = new Waiter(attempt, this.environment, resolve, reject)
+      if (!queue) {
+        queue = new WaitQueue(target, this.environment)
+        this.queues.set(target.objectId, queue)
+      }
+      queue.join(waiter)
+    })
   }
 
   /** The queue of this object, if a caller waits for it. */
@@ -88,7 +91,7 @@ export class WaitQueues {
     const { subscriptions } = this.options
     const cohort = takesTurns ? subscriptions.channels.get(channel)?.cohort : undefined
     if (!cohort) return
-    const next = this.queues.get(objectId)?.waiters.first
+    const next = this.queues.get(objectId)?.first
     cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
   }
 
@@ -154,8 +157,8 @@ export class WaitQueues {
 
   /** Every caller that waits, and the object for which it waits. */
   *waiting(): Iterable<{ readonly target: WaitTarget; readonly waiter: AnyWaiter }> {
-    for (const { target, waiters } of this.queues.values())
-      for (const waiter of waiters) yield { target, waiter }
+    for (const queue of this.queues.values())
+      for (const waiter of queue) yield { target: queue.target, waiter }
   }
 
   /**
@@ -165,12 +168,12 @@ export class WaitQueues {
   letBranchesIn({ objectId }: Pick<WaitTarget, 'objectId'>, thread: LogicalThread): void {
     for (const queue of this.queues.values())
       if (queue.target.relatedIds.includes(objectId))
-        for (const waiter of [...queue.waiters])
+        for (const waiter of [...queue])
           if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
   }
 
   close(error: unknown): void {
-    for (const queue of this.queues.values()) for (const waiter of [...queue.waiters]) waiter.fail(error)
+    for (const queue of this.queues.values()) for (const waiter of [...queue]) waiter.fail(error)
   }
 
   /** Every object that is waited for may have changed. */

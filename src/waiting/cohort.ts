@@ -27,12 +27,31 @@ const MISSES_OF_ABSENT = 3
  * heard the message. Each of them should have a turn before this process has its next one. This process
  * counts their turns by the releases that it hears. So the processes take turns without knowing each other,
  * and a Java peer gets its turn, too.
+ *
+ * What changes at an event; `released` also takes the number of peers:
+ *
+ * | Event                           | turn       | since   | handoffs | heard     | echoes | misses   |
+ * | ------------------------------- | ---------- | ------- | -------- | --------- | ------ | -------- |
+ * | begin: the turn goes on         | ours       |         |          |           |        |          |
+ * | begin: a new turn               | ours       | now     | 0        |           |        | +1 (c)   |
+ * | takeHandoff: true               |            |         | +1       |           |        |          |
+ * | release: of our turn            | releasing  |         |          | 0         | 1 (a)  |          |
+ * | release: a local caller is next | next       |         | +1       | 0         | 1 (a)  |          |
+ * | release: any other              |            |         |          |           | +1 (a) |          |
+ * | released: peers heard it        | others (b) | now (b) |          |           |        |          |
+ * | released: no peer heard it      | next       | now     | 0        |           |        |          |
+ * | notReleased                     | ours (b)   |         |          |           | -1     |          |
+ * | hear: our own message           |            |         |          |           | -1     |          |
+ * | hear: a release of a peer       | others (d) | now (d) |          | +1        |        | less (e) |
+ * | hear: the last of all readers   | others (d) | now (d) |          | all peers |        | 0        |
+ *
+ * (a) If this process hears the message. (b) If it was `releasing`. (c) If the yield ended before all peers
+ * were heard. (d) Unless the turn is `ours`. (e) No more peers are absent than were not heard.
  */
 export class Cohort {
   /**
    * - `ours`: this process has the lock, or may take it
-   * - `next`: this process released the lock to its next caller, with a message, and another process may be
-   *   faster
+   * - `next`: the same, but the server notified the peers, or there is none: a peer may be faster
    * - `releasing`: it released the lock to others, and the server has not answered
    * - `others`: it leaves the lock to its peers, until each of them was heard or the yield is over
    */
@@ -56,20 +75,6 @@ export class Cohort {
   constructor(private readonly clock: Clock) {
     // A client that never waited has a cohort from a release that others heard.
     this.since = this.now()
-  }
-
-  /**
-   * A release was heard. The release of the last reader counts for all readers: no message says how many
-   * processes read.
-   */
-  hear(byReaders = false): void {
-    if (this.echoes > 0) this.echoes--
-    else this.heard++
-    if (byReaders) this.heard = Math.max(this.heard, this.peers)
-    if (this.heard === 0) return
-    // No more peers are absent than those that were not heard.
-    this.misses = Math.min(this.misses, MISSES_OF_ABSENT * Math.max(0, this.peers - this.heard))
-    if (this.turn !== 'ours') this.leaveToOthers()
   }
 
   /**
@@ -130,6 +135,19 @@ export class Cohort {
   notReleased(): void {
     if (this.echoes > 0) this.echoes--
     if (this.turn === 'releasing') this.turn = 'ours'
+  }
+
+  /**
+   * A release was heard. The release of the last reader counts for all readers: no message says how many
+   * processes read.
+   */
+  hear(byReaders = false): void {
+    if (this.echoes > 0) this.echoes--
+    else this.heard++
+    if (byReaders) this.heard = Math.max(this.heard, this.peers)
+    if (this.heard === 0) return
+    this.misses = Math.min(this.misses, MISSES_OF_ABSENT * Math.max(0, this.peers - this.heard))
+    if (this.turn !== 'ours') this.leaveToOthers()
   }
 
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */

@@ -73,8 +73,8 @@ export class Admission {
   }
 
   /**
-   * After how long the first waiter rechecks: tries without a message, in ms. Infinity: the object is not free
-   * without a message.
+   * After how long the first waiter rechecks, in ms: it tries without a message. Infinity: the object does
+   * not become free without a message.
    */
   recheckAfter(isConfirmed: boolean): number {
     return isConfirmed ? Number.POSITIVE_INFINITY : RECHECK_WITHOUT_SUBSCRIPTION

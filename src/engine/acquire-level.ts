@@ -45,16 +45,16 @@ export function acquireLevel<H extends AnyHold>(
   const caller = given ?? callerOf<H>(client, options.threadId)
   const entry = caller.entryToAcquire(subject.objectId)
   if (entry?.loss) throw entry.loss
-  if (entry?.begin() === false)
+  if (entry?.enter() === false)
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ` +
         `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
         'redisson.run() or threadId.',
     )
-  const bare = isBare ? (entry?.bare ?? caller.bareLevels?.(subject.objectId) ?? unscopedOf(lock)) : undefined
+  const bare = isBare ? (entry ?? caller.bareLevels?.(subject.objectId) ?? unscopedOf(lock)) : undefined
   const end = (level?: LevelOf<H>) => {
-    entry?.end()
     bare?.end(level)
+    entry?.leave()
   }
   bare?.begin()
   return lock[ACQUIRE_FOR](caller, options, entry, bare).then(

@@ -95,7 +95,7 @@ export class Hold extends Lease {
       level.bareIn.ended(level, isExpected ? undefined : error)
     }
     if (isExpected) entry?.forget(this)
-    else entry?.settle()
+    else entry?.tidy()
   }
 
   /**

@@ -115,7 +115,7 @@ export async function countOf<H extends AnyHold>(
   const { objectId } = lock.subject
   const hold = caller.isScoped
     ? caller.holdOf(objectId)
-    : (caller.bareLevel(objectId, lock.unscoped)?.level?.hold as H | undefined)
+    : (caller.nextToUnlock(objectId, lock.unscoped)?.level?.hold as H | undefined)
   return hold?.checkLive() ? await lock[LEVELS_OF](hold) : 0
 }
 
@@ -126,17 +126,14 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
   // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
   const settled = caller.settled(objectId)
   if (settled) await settled
-  const bare = caller.bareLevel(objectId, unscoped)
+  const target = caller.nextToUnlock(objectId, unscoped)
   const isAcquiring = caller === unscopedCaller && (unscoped?.acquiring ?? 0) > 0
-  if (!bare?.level) client.assertNotClosed()
-  if (!bare) throw notHeldError(client, subject, caller.description, isAcquiring)
-  const { within, level } = bare
-  if (!level) {
-    within.payOwed()
-    throw lostBefore(lock, caller.description, within.hasLive)
-  }
+  if (!target?.level) client.assertNotClosed()
+  if (!target) throw notHeldError(client, subject, caller.description, isAcquiring)
+  const { among, level } = target
   // From now on no other `unlock()` ends it.
-  within.remove(level)
+  among.unlocked(level)
+  if (!level) throw lostBefore(lock, caller.description, among.hasLive)
   // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
   const { hold } = level
   if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(client, name, hold.holder)

@@ -17,7 +17,7 @@ export function release(kind: LockKind, level: Level): Promise<void> {
     const live = hold.checkLive()
     hold.drop(level)
     if (live) return await (hold.levels.size === 0 ? releaseLast(kind, hold) : updateLevels(kind, hold))
-    hold.entry?.settle()
+    hold.entry?.tidy()
     throw hold.lossError()
   })
 }

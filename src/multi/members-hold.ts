@@ -42,7 +42,7 @@ export class MembersHold implements OwnedHold<MembersLevel> {
   drop(level: MembersLevel): void {
     this.levels.delete(level)
     const { entry } = this
-    if (this.levels.size > 0 || entry?.loss) entry?.settle()
+    if (this.levels.size > 0 || entry?.loss) entry?.tidy()
     else entry?.forget(this)
   }
 }

@@ -1,11 +1,25 @@
-import { type Bare, type BareLevels, type HoldEntry, HoldTable } from './hold-table'
+import { type BareLevels, type HoldEntry, HoldTable, type UnlockTarget } from './hold-table'
 import { ambientThread, type LogicalThread } from './logical-thread'
 import type { AnyHold, LevelOf } from './owned-hold'
 
 /**
- * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope. A
- * caller has one count for each client and lock, whatever lock object it uses. `H` is the type of hold that
- * the engine above stores; one client stores one type.
+ * The caller of a lock's operations, one of four kinds. The first two have a scope: such a caller has one
+ * count for each client and lock, whatever lock object it uses. `H` is the type of hold that the engine above
+ * stores; one client stores one type.
+ *
+ *   caller              its levels are in the entry of     its `unlock()` ends
+ *   ------------------  ---------------------------------  -------------------------------------------------
+ *   the threadId        that id, in the client             its newest level, else what it owes
+ *   option
+ *   a logical thread    the thread                         the same, else the newest level that an ended
+ *                                                          thread left in its hold; else the same of the
+ *                                                          nearest ancestor that is alive and has one
+ *   a thread that has   the thread                         what it owes, else the level whose time is over
+ *   ended                                                  first
+ *   code without a      none: in a list of the lock        the same
+ *   thread              object
+ *
+ * Those are bare levels: a level of a LockHold or of `withLock` is in no list, and no other call ends it.
  */
 export interface Caller<H extends AnyHold = AnyHold> {
   /** For messages. */
@@ -22,8 +36,8 @@ export interface Caller<H extends AnyHold = AnyHold> {
   holdOf(objectId: string): H | undefined
   /** Where it keeps what its `lock()` and `tryLock()` acquire, if not in an entry, nor in the lock object. */
   bareLevels?(objectId: string): BareLevels<LevelOf<H>>
-  /** The level that its next `unlock()` ends. */
-  bareLevel(objectId: string, ofObject?: BareLevels<LevelOf<H>>): Bare<LevelOf<H>> | undefined
+  /** What its next `unlock()` ends. */
+  nextToUnlock(objectId: string, ofObject?: BareLevels<LevelOf<H>>): UnlockTarget<LevelOf<H>> | undefined
   /** The threads below the owner of this hold, down to this caller; none for a hold of its own. */
   pathBelow(hold: H): readonly LogicalThread[]
 }
@@ -53,7 +67,7 @@ function explicitCaller<H extends AnyHold>(table: HoldTable<H>, threadId: number
     entryToAcquire: (objectId) => table.getOrCreate(`${threadId} ${objectId}`),
     settled: (objectId) => entryOf(objectId)?.settled(),
     holdOf: (objectId) => entryOf(objectId)?.hold,
-    bareLevel: (objectId) => entryOf(objectId)?.bareLevel(),
+    nextToUnlock: (objectId) => entryOf(objectId)?.newestFirst(),
     pathBelow: () => NO_PATH,
   }
 }
@@ -92,11 +106,11 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
    * A level of this thread, or else of its nearest ancestor that is alive and has one. A level of another
    * branch that is alive is never ended: it keeps the siblings of that branch out.
    */
-  bareLevel(objectId: string): Bare<LevelOf<H>> | undefined {
+  nextToUnlock(objectId: string): UnlockTarget<LevelOf<H>> | undefined {
     // This thread may have ended since it called `unlock()`, which waited for its `lock()` in flight.
     let thread: LogicalThread | undefined = this.thread
     do {
-      const found = this.entryOf(thread, objectId)?.bareLevel()
+      const found = this.entryOf(thread, objectId)?.newestFirst()
       if (found) return found
       thread = thread.parent
     } while (thread?.isAlive)
@@ -142,14 +156,6 @@ const UNSCOPED = {
   pathBelow: () => NO_PATH,
 } as const
 
-/** Code outside any logical thread. */
-export const unscopedCaller: Caller = {
-  ...UNSCOPED,
-  description: 'an earlier call of this lock object',
-  thread: undefined,
-  bareLevel: (_, ofObject) => ofObject?.owedFirst(),
-}
-
 /**
  * Code of a thread that has ended, such as its timers. Its `unlock()` ends only what code of this thread
  * acquired.
@@ -161,8 +167,16 @@ function endedThreadCaller<H extends AnyHold>(client: object, thread: LogicalThr
     description: 'this logical thread, which has ended,',
     thread,
     // An acquisition in flight may wait for the very level that its `unlock()` is to end.
-    settled: (objectId) => (table.get(objectId)?.bare.isEmpty ? table.get(objectId)?.settled() : undefined),
-    bareLevels: (objectId) => table.getOrCreate(objectId).bare,
-    bareLevel: (objectId) => table.get(objectId)?.bare.owedFirst(),
+    settled: (objectId) => (table.get(objectId)?.owedFirst() ? undefined : table.get(objectId)?.settled()),
+    bareLevels: (objectId) => table.getOrCreate(objectId),
+    nextToUnlock: (objectId) => table.get(objectId)?.owedFirst(),
   }
+}
+
+/** Code outside any logical thread. */
+export const unscopedCaller: Caller = {
+  ...UNSCOPED,
+  description: 'an earlier call of this lock object',
+  thread: undefined,
+  nextToUnlock: (_, ofObject) => ofObject?.owedFirst(),
 }

@@ -26,11 +26,10 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     }
   }
 
-  const takenBy = (how: 'newest' | 'owedFirst', levels: BareLevels<TestLevel>, times: number) =>
+  const takenBy = (how: 'newestFirst' | 'owedFirst', levels: BareLevels<TestLevel>, times: number) =>
     Array.from({ length: times }, () => {
       const found = levels[how]()
-      if (found?.level) levels.remove(found.level)
-      else if (found) levels.payOwed()
+      if (found) levels.unlocked(found.level)
       return found?.level ?? (found ? 'owed' : 'nothing')
     })
 
@@ -43,7 +42,6 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     expect(all.filter(({ bareIn }) => bareIn)).to.deep.equal(all.slice(500))
     for (const each of all) each.timeLeft = 0
     expect(takenBy('owedFirst', levels, 1_001)).to.deep.equal([...Array(1_000).fill('owed'), 'nothing'])
-    expect(levels.isEmpty).to.equal(true)
   })
 
   it('Without a thread, what is owed comes first, then the level whose time is over first', () => {
@@ -58,7 +56,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     const [first, second, ended] = [levelOf(), levelOf(), levelOf()]
     add(levels, first, ended, second)
     levels.ended(ended)
-    expect(takenBy('newest', levels, 4)).to.deep.equal([second, first, 'owed', 'nothing'])
+    expect(takenBy('newestFirst', levels, 4)).to.deep.equal([second, first, 'owed', 'nothing'])
   })
 
   it('A listener that calls unlock() while a loss is noticed ends another level than the caller', () => {
@@ -84,14 +82,44 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     expect(byListener).to.equal('owed')
   })
 
+  it('A level that ends between its grant and its lock() is owed once, and ends no other level', () => {
+    const levels = new BareLevels<TestLevel>()
+    const [first, lost, ended] = [levelOf(), levelOf(), levelOf()]
+    add(levels, first)
+    for (const [level, end] of [
+      [lost, () => levels.ended(lost, 'loss')],
+      // By the `unlock()` of an ancestor, after the thread of the level has ended.
+      [ended, () => levels.unlocked(ended)],
+    ] as const) {
+      levels.begin()
+      level.bareIn = levels
+      end()
+      levels.end(level)
+    }
+    expect(levels.loss).to.equal('loss')
+    expect(takenBy('newestFirst', levels, 3)).to.deep.equal([first, 'owed', 'nothing'])
+    expect(levels.loss).to.equal(undefined)
+  })
+
+  it('A table drops an entry whose only level was ended before its lock() resolved', () => {
+    const table = new HoldTable()
+    const [entry, level] = [table.getOrCreate('a lock'), levelOf()]
+    entry.begin()
+    level.bareIn = entry
+    entry.unlocked(level)
+    expect(table.get('a lock')).to.equal(entry)
+    entry.end(level)
+    expect(table.get('a lock')).to.equal(undefined)
+  })
+
   it('A table keeps a bounded number of entries that only owe', () => {
     const table = new HoldTable()
     const entries = Array.from({ length: 10_002 }, (_, at) => {
       const entry = table.getOrCreate(String(at))
       const level = levelOf()
-      add(entry.bare, level)
-      entry.bare.ended(level)
-      entry.settle()
+      add(entry, level)
+      entry.ended(level)
+      entry.tidy()
       return entry
     })
     expect(entries.filter((entry, at) => table.get(String(at)) === entry)).to.have.lengthOf(10_000)

@@ -66,8 +66,8 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/ownership/hold-table.ts',
     },
     what: 'the late unlock() of a branch releases what its parent has acquired since',
-    find: 'return level || this.owed > 0 ? { within: this, level } : undefined',
-    replace: 'return level && { within: this, level }',
+    find: 'return level || this.owed > 0 ? { among: this, level } : undefined',
+    replace: 'return level && { among: this, level }',
   },
   {
     ...{ name: 'loss-without-a-cause', row: 'guarantee 5', scenes: PLAIN, file: 'src/leases/watchdog.ts' },

@@ -25,7 +25,8 @@ function decodeReenter(raw: unknown): ReenterReply {
 }
 
 export function decodeRelease(raw: unknown): ReleaseReply {
-  if (typeof raw === 'number') return PLAIN_REPLIES[raw]!
+  const plain = typeof raw === 'number' ? PLAIN_REPLIES[raw] : undefined
+  if (plain) return plain
   const [answer, value] = raw as [number, number]
   if (answer === ANSWER.freed) return { result: 'freed', notified: value }
   return { result: answer === ANSWER.reduced ? 'reduced' : 'other-lease', leaseEnd: value }

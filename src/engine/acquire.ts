@@ -81,7 +81,6 @@ export async function acquire(acquisition: Acquisition): Promise<Level | undefin
     const hold = new Hold(client, kind, attempt.threadId, attempt.owner, book)
     hold.grant = value.grant
     hold.at = attempt.at
-    hold.thread = thread
     const level = hold.addLevel(acquisition, sent)
     const mayBeGone = isLate || client.leases.isOvertaken(hold)
     const isHeld = !mayBeGone || (await confirm(acquisition, hold))

@@ -37,7 +37,6 @@ export class Hold extends Lease {
   branches: Branches | undefined
   /** A command was not answered, so the server may have more of it than this client knows. */
   isUncertain = false
-  hasFailedBeside = false
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
@@ -53,6 +52,11 @@ export class Hold extends Lease {
 
   override get owner(): string {
     return this.leased.ownerIsSecret ? ownerField(this.client.clientId, this.threadId) : this.ownerField
+  }
+
+  override get thread(): LogicalThread | undefined {
+    const [oldest] = this.levels
+    return oldest?.thread
   }
 
   get needsWatchdog(): boolean {

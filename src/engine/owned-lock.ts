@@ -135,8 +135,7 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
   among.unlocked(level)
   if (!level) throw lostBefore(lock, caller.description, among.hasLive)
   // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
-  const { hold } = level
-  if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(client, name, hold.holder)
+  if (!caller.isScoped && among.hasFailedBeside(level)) warnOfSharedObject(client, name, level.hold.holder)
   await lock[RELEASE_LEVEL](level)
 }
 

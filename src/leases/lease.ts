@@ -27,8 +27,6 @@ export abstract class Lease implements Renewable {
   lossReason: LossReason | undefined
   /** Where the code of the user acquired it, in development. */
   at: string | undefined
-  /** The logical thread that acquired it, if there is one. */
-  thread: LogicalThread | undefined
   /** Publishes how it ended. Set where somebody subscribed to `rlock:hold` when it began. */
   publishEnd: ((outcome: HoldOutcome, error?: unknown) => void) | undefined
   private readonly loss = new LazySignal()
@@ -39,6 +37,11 @@ export abstract class Lease implements Renewable {
 
   get state(): LeaseState {
     return this.current
+  }
+
+  /** The logical thread that has it, if there is one. */
+  get thread(): LogicalThread | undefined {
+    return undefined
   }
 
   /** Whether the watchdog renews it. Otherwise it ends with its lease. */

@@ -15,7 +15,6 @@ import { releaseAndReport } from './release-members'
 export class MembersHold implements OwnedHold<MembersLevel> {
   /** Those that are held, and those that were lost and that only their LockHold or `withLock` releases. */
   readonly levels = new Set<MembersLevel>()
-  hasFailedBeside = false
 
   constructor(
     readonly objectId: string,

@@ -7,6 +7,9 @@ export interface UnlockTarget<L extends OwnedLevel> {
   readonly level: L | undefined
 }
 
+/** The levels that were held when another acquisition of their caller failed. */
+const failedBeside = new WeakSet<OwnedLevel>()
+
 /**
  * The bare levels of one lock: those that `lock()` and `tryLock()` of one caller acquired, and that its
  * `unlock()` ends, one with each call. A level that has expired or was lost leaves the list, and its
@@ -14,7 +17,7 @@ export interface UnlockTarget<L extends OwnedLevel> {
  */
 export class BareLevels<L extends OwnedLevel> {
   /** In the order of their acquisition. */
-  protected readonly live: L[] = []
+  private readonly live: L[] = []
   protected owed = 0
   /** How many calls are acquiring a level of it. */
   acquiring = 0
@@ -37,8 +40,13 @@ export class BareLevels<L extends OwnedLevel> {
   end(level: L | undefined): void {
     this.acquiring--
     if (level?.bareIn === this) return void this.live.push(level)
-    if (!level) for (const { hold } of this.live) hold.hasFailedBeside = true
+    if (!level) for (const each of this.live) failedBeside.add(each)
     this.tidy()
+  }
+
+  /** Whether another acquisition of this caller has failed while this level was held. */
+  hasFailedBeside(level: L): boolean {
+    return failedBeside.has(level)
   }
 
   /** The level has ended without an `unlock()`. */

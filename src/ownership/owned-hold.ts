@@ -2,12 +2,8 @@ import type { LogicalThread } from './logical-thread'
 
 /** One acquisition within a hold. */
 export interface OwnedLevel {
-  readonly hold: {
-    /** For messages. */
-    readonly holder: string
-    /** A `lock()` or `tryLock()` of the same callers has failed since it was acquired. */
-    hasFailedBeside: boolean
-  }
+  /** `holder`: for messages. */
+  readonly hold: { readonly holder: string }
   /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
   /**

@@ -8,7 +8,7 @@ interface TestLevel extends OwnedLevel {
 
 describe('The levels that lock() and tryLock() of one caller acquired', () => {
   const levelOf = (timeLeft = Number.POSITIVE_INFINITY): TestLevel => ({
-    hold: { holder: '', hasFailedBeside: false },
+    hold: { holder: '' },
     thread: undefined,
     bareIn: undefined,
     timeLeft,

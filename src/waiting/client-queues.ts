@@ -58,8 +58,8 @@ export class ClientQueues {
       if (queue.isKnownHeld()) return Promise.resolve(undefined)
       if (queue.admission.shared) queue = new WaitQueue(target, this.environment)
     }
-    return new Promise((resolve, reject) => {
-      const waiter = new Waiter(attempt, this.environment, resolve, reject)
+    return new Promise((resolve) => {
+      const waiter = new Waiter(attempt, this.environment, resolve)
       if (!queue) {
         queue = new WaitQueue(target, this.environment)
         this.queues.set(target.objectId, queue)

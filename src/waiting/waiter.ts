@@ -90,28 +90,31 @@ export class Waiter<Grant> {
   readonly joined: Moment
   /** Only the waiter sets it. A single try is overdue from the start. */
   phase: WaiterPhase
-  /** The server may hold the object for a try that was answered. */
-  private mayHold = false
-  /** How many grants no replica acknowledged. */
-  private unacknowledged = 0
+  /** The server may hold the object for tries that were answered: so many of them were granted. */
+  private uncertain: { unacknowledged: number } | undefined
   /** The last try, until it was answered. */
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
-  private timer: Timer | undefined
-  private stopListening: (() => void) | undefined
+  /** What may end its wait without an answer. */
+  private limits: { timer: Timer | undefined; readonly stopListening: (() => void) | undefined } | undefined
 
-  /** `resolve`: takes the reply that granted it, or undefined when its wait was over. */
+  /**
+   * `resolve`: takes the reply that granted it, undefined when its wait was over, or a rejected promise.
+   * There may be many waiters: each keeps what all need, and one function for its result.
+   */
   constructor(
     readonly attempt: Attempt<Grant>,
     { clock, grace }: WaitSettings,
-    private readonly resolve: (reply: WaitResult<Grant>) => void,
-    private readonly reject: (error: unknown) => void,
+    private readonly resolve: (reply: WaitResult<Grant> | Promise<never>) => void,
   ) {
     this.joined = clock.now()
     const { waitTime, signal } = attempt
     this.phase = waitTime > 0 ? 'waiting' : 'overdue'
-    if (waitTime < Number.POSITIVE_INFINITY)
-      this.timer = clock.after(waitTime > 0 ? waitTime : grace, () => this.waitIsOver())
-    if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
+    if (waitTime === Number.POSITIVE_INFINITY && !signal) return
+    const time = waitTime > 0 ? waitTime : grace
+    this.limits = {
+      timer: time < Number.POSITIVE_INFINITY ? clock.after(time, () => this.waitIsOver()) : undefined,
+      stopListening: signal && onAbort(signal, () => this.fail(signal.reason)),
+    }
   }
 
   /** A try of its own is in flight. */
@@ -122,7 +125,7 @@ export class Waiter<Grant> {
 
   /** A try of its own was or may yet be granted on the server. */
   get mayBeGranted(): boolean {
-    return this.isTrying || this.mayHold
+    return this.isTrying || this.uncertain !== undefined
   }
 
   private get isOver(): boolean {
@@ -156,13 +159,14 @@ export class Waiter<Grant> {
    */
   answered(reply: Reply<Outcome<Grant>>): void {
     const { value, acknowledged } = reply
-    const answer = this.mayHold ? { ...reply, hasLostCopy: true } : reply
+    const answer = this.uncertain ? { ...reply, hasLostCopy: true } : reply
     this.endTry(reply.hasLostCopy || (value.granted && !acknowledged))
     if (!value.granted) return
     // Another owner may have held it since the grant before, as where a lease is shorter than the wait for a
     // replica. That is no reason to count anew: then two such owners would take turns for ever.
     if (acknowledged) this.succeed(answer as GrantedReply<Grant>)
-    else if (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.isOver) this.failUnreplicated()
+    else if (++this.uncertain!.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.isOver)
+      this.failUnreplicated()
   }
 
   /**
@@ -175,7 +179,7 @@ export class Waiter<Grant> {
     // A refused try that may have been applied may still be in flight. It stays the waiter's try in flight,
     // so that the failing waiter releases what the try may be granted.
     if (!isRefused || !mayHaveBeenApplied) this.inFlight = undefined
-    if (!isRefused && !(error instanceof WrongTypeError)) this.mayHold = true
+    if (!isRefused && !(error instanceof WrongTypeError)) this.uncertain ??= { unacknowledged: 0 }
     this.fail(error)
     return undefined
   }
@@ -208,18 +212,18 @@ export class Waiter<Grant> {
   }
 
   fail(error: unknown): void {
-    if (this.settle(false)) this.reject(error)
+    if (this.settle(false)) this.resolve(Promise.reject(error))
   }
 
   private succeed(reply: GrantedReply<Grant>) {
-    this.mayHold = false
+    this.uncertain = undefined
     if (this.settle(true)) this.resolve(reply)
   }
 
   /** `mayBeApplied`: the server may hold the lock for its try, although the answer does not grant it. */
   private endTry(mayBeApplied: boolean) {
     this.phase = this.isOver ? 'overdue' : 'waiting'
-    this.mayHold ||= mayBeApplied
+    if (mayBeApplied) this.uncertain ??= { unacknowledged: 0 }
     this.inFlight = undefined
   }
 
@@ -241,7 +245,8 @@ export class Waiter<Grant> {
   }
 
   private failUnreplicated() {
-    this.fail(notReplicated(this.name, this.queue.environment.clientId, this.unacknowledged))
+    const { unacknowledged } = this.uncertain!
+    this.fail(notReplicated(this.name, this.queue.environment.clientId, unacknowledged))
   }
 
   /** Its wait is over, or the grace after it. */
@@ -252,12 +257,12 @@ export class Waiter<Grant> {
     if (scripts.isServerAway || cause) return this.fail(unanswered(this.name, clientId, cause))
     if (!this.isOver && (inFlight || queue.mayBeFree())) {
       this.phase = inFlight ? 'last try' : 'overdue'
-      this.timer = clock.after(grace, () => this.waitIsOver())
+      this.limits!.timer = clock.after(grace, () => this.waitIsOver())
       if (!inFlight) queue.awaitAnswer(this)
       return
     }
     if (queue.isKnownHeld()) this.giveUp()
-    else if (this.unacknowledged > 0) this.failUnreplicated()
+    else if (this.uncertain?.unacknowledged) this.failUnreplicated()
     else this.fail(unanswered(this.name, clientId))
   }
 
@@ -265,9 +270,9 @@ export class Waiter<Grant> {
     const { phase, isTrying } = this
     if (phase === 'settled') return false
     this.phase = 'settled'
-    this.timer?.cancel()
-    this.stopListening?.()
-    if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight)
+    this.limits?.timer?.cancel()
+    this.limits?.stopListening?.()
+    if (this.inFlight || this.uncertain) this.attempt.undo?.(this.inFlight)
     if (phase !== 'sending') this.attempt.ended?.(granted)
     this.inFlight = undefined
     this.queue.leave(this, isTrying)

@@ -48,14 +48,14 @@ function firstOf(queue: WaitQueue) {
   const waiter = queue.first
   if (!waiter) return undefined
   const { attempt, joined, phase } = waiter
-  const [inFlight, unacknowledged] = [waiter['inFlight'], waiter['unacknowledged']]
+  const [inFlight, uncertain] = [waiter['inFlight'], waiter['uncertain']]
   const { waitTime } = attempt
   const trying = inFlight && {
     isInFlight: inFlight['isInFlight'],
     started: inFlight.started,
     last: inFlight.lastError?.message,
   }
-  return { joined, waitTime, phase, unacknowledged, trying }
+  return { joined, waitTime, phase, uncertain, trying }
 }
 
 /** What a contract page says may happen under faults; everything else is a bug. */

@@ -128,13 +128,17 @@ export class LeaseMonitor {
 
   /** The watchdog takes over a lease that was set some time ago. */
   renewNow(lease: Lease): void {
-    this.watchdog.update(lease)
+    this.watch(lease)
     this.watchdog.hurry(lease, 0)
   }
 
   private readonly watchFresh = () => {
-    for (const lease of this.fresh) this.watchdog.update(lease)
-    this.fresh.clear()
+    for (const lease of this.fresh) this.watch(lease)
+  }
+
+  private watch(lease: Lease) {
+    this.fresh.delete(lease)
+    this.watchdog.update(lease)
   }
 
   /** Stops to monitor a lease that has ended in any way. */
@@ -159,7 +163,7 @@ export class LeaseMonitor {
       if (!lease.book.failedOver()) continue
       // One that was to last until its limit is renewed again. Such a lease may end before its next renewal
       // is due.
-      this.watchdog.update(lease)
+      this.watch(lease)
       this.watchdog.hurry(lease)
     }
   }

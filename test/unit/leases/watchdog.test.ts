@@ -213,6 +213,22 @@ describe('The watchdog, on a virtual clock', () => {
     monitor.stop()
   })
 
+  it('A lease that ends in the tick in which it began is not watched, also where it was hurried', async () => {
+    const clock = new VirtualClock()
+    const options = { clock, lockWatchdogTimeout: TIMEOUT, lockWatchdogBatchSize: 100, isCluster: false }
+    const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
+    // biome-ignore lint/complexity/useLiteralKeys: outside of the class only this form reads what is private.
+    const watched = () => watchedBy(monitor['watchdog']).watched
+    const lease = new NotedLease(clock, renewalAfter(clock, 1), true, true, TIMEOUT)
+    monitor.begin(lease)
+    monitor.renewNow(lease)
+    expect(watched()).to.equal(1)
+    monitor.end(lease)
+    await new Promise(setImmediate)
+    expect(watched()).to.equal(0)
+    monitor.stop()
+  })
+
   it('The answer to a renewal is not taken for that of a later one of the same hold', async () => {
     const clock = new VirtualClock()
     const options = { clock, lockWatchdogTimeout: 900, lockWatchdogBatchSize: 100, isCluster: false }

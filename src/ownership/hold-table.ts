@@ -73,8 +73,6 @@ export class BareLevels<L extends OwnedLevel> {
 
   /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
   newestFirst(): UnlockTarget<L> | undefined {
-    // The release of a single one tells why it ended.
-    if (this.live.length > 1) this.endOverdue()
     const level = this.live.at(-1)
     return level || this.owed > 0 ? { among: this, level } : undefined
   }
@@ -84,16 +82,12 @@ export class BareLevels<L extends OwnedLevel> {
    * stays lasts as long as each of them needs.
    */
   owedFirst(): UnlockTarget<L> | undefined {
-    this.endOverdue()
+    // A level that notices its end leaves the list.
+    for (const level of [...this.live]) level.checkLive()
     if (this.owed > 0) return { among: this, level: undefined }
     let [first] = this.live
     for (const level of this.live) if (level.timeLeft < first!.timeLeft) first = level
     return first && { among: this, level: first }
-  }
-
-  /** A level that notices its end leaves the list. */
-  private endOverdue() {
-    for (const level of [...this.live]) level.checkLive()
   }
 
   /** Something of it has ended. */

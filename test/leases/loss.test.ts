@@ -4,6 +4,7 @@ import { LockLostError, type LockLostEvent, type RenewalFailedEvent } from '../.
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
+import { JumpingClock } from '../kit/jumping-clock'
 import { deferred } from '../kit/observing'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -24,6 +25,25 @@ describe('a lost lock', () => {
     redisson.on('renewalFailed', (event) => failed.push(event))
     return { redisson, lost, failed }
   }
+
+  for (const what of ['a lock', 'a multi lock'])
+    it(`The first unlock() of a thread with two levels of ${what} tells why they were lost`, async () => {
+      const clock = new JumpingClock()
+      const redisson = await createRedisson({}, { clock })
+      const own = redisson.getLock(name)
+      const lock = what === 'a lock' ? own : redisson.getMultiLock(own, redisson.getLock(`${name}2`))
+      await redisson.run(async () => {
+        await lock.lock()
+        await lock.lock()
+        // Nothing of the client notices it before the unlock().
+        clock.jumped = 60_000
+        const { code, reason, threadId } = (await rejection(lock.unlock())) as LockLostError
+        expect({ code, reason }).to.deep.equal({ code: 'LOCK_LOST', reason: 'lease' })
+        expect(threadId).to.be.a('number')
+        expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+        expect((await rejection(lock.unlock())).code).to.equal('ILLEGAL_MONITOR_STATE')
+      })
+    })
 
   it('After an event loop blocked past the lease, the first question answers lost (B10)', async () => {
     const { redisson, lost } = await lossesOf(600)

@@ -95,6 +95,7 @@ export class FairPlaces {
       this.removeLeft(found)
     } catch {
       // The tries of the waiters meet the same error and report it.
+      for (const waiter of this.waiters.values()) waiter.lookAgain()
     } finally {
       this.isRefreshing = false
       this.refreshWithin(this.kind.allowance / REFRESHES_AN_ALLOWANCE)

@@ -192,7 +192,7 @@ export class Waiter<Grant> {
       return RETRY_AFTER_TRANSIENT_ERROR
     }
     this.fail(error)
-    if (!isTransient) this.failThoseOfSameWait(error)
+    if (!isTransient || isShortage(cause)) this.failThoseOfSameWait(error)
     return undefined
   }
 
@@ -228,8 +228,8 @@ export class Waiter<Grant> {
   }
 
   /**
-   * Fails the waiters behind it that have waited as long. They met the same silence, and must not wait
-   * through it again.
+   * Fails the waiters behind it that have waited as long. They met the same silence or shortage, and must not
+   * wait through it again.
    */
   private failThoseOfSameWait(error: unknown) {
     const { environment } = this.queue

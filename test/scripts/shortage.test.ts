@@ -113,8 +113,8 @@ describe('A server that is short of memory, disk or replicas', () => {
           [800, () => redisson.getLock(uniqueName()).lock()],
           [800, () => redisson.getLock(uniqueName()).tryLock(60_000)],
           [300, () => redisson.getLock(uniqueName()).tryLock(300)],
-          // From when it met the trouble, not from when it began to wait.
-          [1_500, () => redisson.getLock(foreign.name).lock()],
+          // From when it met the trouble, not from when it began to wait; those behind it met the same trouble.
+          ...Array.from({ length: 10 }, () => [1_500, () => redisson.getLock(foreign.name).lock()] as const),
         ] as const
         await Promise.all(
           calls.map(async ([expected, call]) => {
@@ -127,6 +127,19 @@ describe('A server that is short of memory, disk or replicas', () => {
             expect(took).to.be.within(expected - 1, expected + SLACK)
           }),
         )
+      })
+
+      it(`A server that is short (${what}) for long fails the waiters in a fair queue`, async () => {
+        const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 800 })
+        const foreign = new ForeignLock(redis, uniqueName())
+        await foreign.take(60_000)
+        const lock = redisson.getFairLock(foreign.name)
+        const failures = [1, 2, 3].map(() => rejection(lock.lock()))
+        const places = `redisson_lock_timeout:{${foreign.name}}`
+        await waitUntil('all have a place', async () => (await redis.zcard(places)) === 3)
+        await turn(redis, true)
+        for (const { code, message } of await Promise.all(failures))
+          expect(`${code} ${message}`).to.match(new RegExp(`^REDIS_UNAVAILABLE .*${what}`))
       })
 
       it(`A server that is short (${what}) leaves nothing of an acquisition that failed`, async () => {

@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { NOT_SENT } from '../../../src/redis/reply/errors'
 import { OutageReporter } from '../../../src/redis/reports/outage-reporter'
-import { BrokenConnection } from '../../../src/redis/send/fences'
+import { BrokenConnections } from '../../../src/redis/send/fences'
 import { ScriptExecutor } from '../../../src/scripts/executor'
 import type { Script } from '../../../src/scripts/script'
 import type { ScriptTransport } from '../../../src/scripts/transport'
 import { VirtualClock } from '../../kit/virtual-clock'
 
+const CLOSED = new Error('Connection is closed.')
 const SCRIPT: Script = { name: 'test', source: '', sha: '', decode: (raw) => raw }
 
 function reply(message: string): Error {
@@ -17,16 +18,20 @@ describe('The calls of a client', () => {
   let clock: VirtualClock
   let reported: string[]
   let state: ScriptTransport['state']
+  let refusal: Error | undefined
+  let connections: BrokenConnections
   let error: Error
 
   beforeEach(() => {
     clock = new VirtualClock()
     reported = []
     state = 'ready'
+    refusal = undefined
+    connections = new BrokenConnections()
   })
 
-  const run = () =>
-    executorWith((_script, _bySource, _answered, failed) => failed(error))
+  const run = (send: ScriptTransport['send'] = (_script, _bySource, _answered, failed) => failed(error)) =>
+    executorWith(send)
       .run(SCRIPT, ['key'], [])
       .answer.catch((thrown: Error) => thrown.message)
 
@@ -36,10 +41,15 @@ describe('The calls of a client', () => {
       ...{ clientId: 'client', clock, outages, refusals: outages, secrets: [], logsInAgain: false },
       ...{ unavailableAfter: 10_000, silentAfter: 3_000 },
       transport: {
-        lastBroken: new BrokenConnection(''),
+        get lastBroken() {
+          return connections.last
+        },
         serverOf: () => '',
         get state() {
           return state
+        },
+        get refusal() {
+          return refusal
         },
         send,
         probe() {},
@@ -82,5 +92,29 @@ describe('The calls of a client', () => {
       return executor.inFlight
     })
     expect(inFlight).to.deep.equal([3, 2, 1, 0])
+  })
+
+  it('A call that waits for its fence is rejected when the server refuses each new connection', async () => {
+    const failing = run((_script, _bySource, _answered, failed) => {
+      connections.add('')
+      failed(CLOSED)
+    })
+    state = 'away'
+    refusal = reply('WRONGPASS invalid username-password pair')
+    pass(11_000)
+    expect(await failing).to.contain('WRONGPASS')
+  })
+
+  it('No copy follows one that may have been applied after the process stood still', () => {
+    const failures: ((error: unknown) => void)[] = []
+    const executor = executorWith((_script, _bySource, _answered, failed) => failures.push(failed))
+    executor.run(SCRIPT, ['key'], [])
+    failures[0]!(CLOSED)
+    pass(50)
+    expect(failures.length).to.equal(2)
+    clock.advance(20_000)
+    failures[1]!(reply('NOSCRIPT No matching script'))
+    expect(failures.length).to.equal(2)
+    expect(executor.inFlight).to.equal(0)
   })
 })

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { WrongTypeError } from '../api/errors'
 import type { Client } from '../client/client'
 import { quote } from '../util/quote'
-import type { LockKind, LockState } from './lock-kind'
+import type { LockState } from './leased-lock'
+import type { LockKind } from './lock-kind'
 
 /** What the client reads in place of bytes that are no UTF-8. */
 const NO_TEXT = '\uFFFD'

@@ -182,6 +182,12 @@ export class Hold extends Lease {
     level.branchPlace?.leave()
   }
 
+  async countLevels(): Promise<number> {
+    const { count } = (await this.leased.inspect(this.ownerField).answer).value
+    if (count === 0 && this.state === 'held') this.lose('gone')
+    return count
+  }
+
   renewalFailed(error: unknown): void {
     const { leased, owner, threadId } = this
     const { name: lockName, kind } = leased

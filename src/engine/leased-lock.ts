@@ -3,6 +3,16 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import type { ReleaseReply } from './release-reply'
 
+/** The answer to `inspect`. */
+export interface LockState {
+  /** In ms; -1 without expiry, -2 without key. */
+  readonly timeToLive: number
+  /** The hold count of the owner that was asked for. */
+  readonly count: number
+  /** The owner fields. */
+  readonly holders: readonly string[]
+}
+
 /** A lock as its holds need it. */
 export interface LeasedLock extends Leased, Pick<WaitTarget, 'subject' | 'takesTurns' | 'allLeft'> {
   /**
@@ -10,6 +20,7 @@ export interface LeasedLock extends Leased, Pick<WaitTarget, 'subject' | 'takesT
    * its SHA-1 does.
    */
   readonly ownerIsSecret?: boolean
-  /** `count` 0 ends the hold. */
+  /** Sets the count; 0 ends the hold. `leaseEnd` is when the client last saw that the lease would end. */
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply>
+  inspect(owner: string): ScriptCall<LockState>
 }

@@ -4,5 +4,4 @@
  */
 export const ACQUIRE_FOR: unique symbol = Symbol('acquireFor')
 export const HANDLE_OF: unique symbol = Symbol('handleOf')
-export const LEVELS_OF: unique symbol = Symbol('levelsOf')
 export const RELEASE_LEVEL: unique symbol = Symbol('releaseLevel')

@@ -16,16 +16,6 @@ export interface ReenterReply {
   readonly grant: Payload
 }
 
-/** The answer to `inspect`. */
-export interface LockState {
-  /** In ms; -1 without expiry, -2 without key. */
-  readonly timeToLive: number
-  /** The hold count of the owner that was asked for. */
-  readonly count: number
-  /** The owner fields. */
-  readonly holders: readonly string[]
-}
-
 /** The part of a call that its attempts need. */
 export interface AttemptOptions extends Pick<Attempt<Payload>, 'signal'> {
   readonly caller: Caller
@@ -65,8 +55,5 @@ export interface LockKind extends WaitTarget, LeasedLock {
    * release of this hold saw, or 0.
    */
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply>
-  /** Sets the count; 0 ends the hold. `leaseEnd` is when the client last saw that the lease would end. */
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply>
   forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply>
-  inspect(owner: string): ScriptCall<LockState>
 }

@@ -22,7 +22,7 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { type Acquirable, acquireLevel, takenOut, timedOutFor } from './acquire-level'
-import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, HANDLE_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
 import { warnOfSharedObject } from './ownership-warnings'
 
@@ -46,8 +46,6 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> impl
   /** The right to release this level, for a caller that asked for it. */
   abstract [HANDLE_OF](level: LevelOf<H>): Handle
   abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
-  /** How many levels a live hold has. */
-  abstract [LEVELS_OF](hold: H): Promise<number>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
     await acquireLevel(this, lockArguments(first, unit), true)
@@ -116,7 +114,7 @@ export async function countOf<H extends AnyHold>(
   const hold = caller.isScoped
     ? caller.holdOf(objectId)
     : (caller.nextToUnlock(objectId, lock.unscoped)?.level?.hold as H | undefined)
-  return hold?.checkLive() ? await lock[LEVELS_OF](hold) : 0
+  return hold?.checkLive() ? await hold.countLevels() : 0
 }
 
 async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number | undefined): Promise<void> {

@@ -8,7 +8,7 @@ import { Acquisition, acquire } from './acquire'
 import { forceUnlock, inspectLock } from './force-unlock'
 import type { Caller, Hold, Level } from './hold'
 import { LockHandle } from './lock-handle'
-import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, HANDLE_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockKind } from './lock-kind'
 import { countOf, OwnedLock } from './owned-lock'
 import { reenterOrAcquire } from './reenter'
@@ -92,11 +92,5 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
 
   [RELEASE_LEVEL](level: Level): Promise<void> {
     return release(this.kind, level)
-  }
-
-  async [LEVELS_OF](hold: Hold): Promise<number> {
-    const { count } = await inspectLock(this.kind, hold.ownerField)
-    if (count === 0 && hold.state === 'held') hold.lose('gone')
-    return count
   }
 }

@@ -1,12 +1,6 @@
 import type { Client } from '../client/client'
-import type {
-  AttemptOptions,
-  LockAttempt,
-  LockKind,
-  LockState,
-  Payload,
-  ReenterReply,
-} from '../engine/lock-kind'
+import type { LockState } from '../engine/leased-lock'
+import type { AttemptOptions, LockAttempt, LockKind, Payload, ReenterReply } from '../engine/lock-kind'
 import { lockOrphan } from '../engine/lock-orphan'
 import { ANSWER, PLAIN_REPLIES, type ReleaseReply } from '../engine/release-reply'
 import type { Renewal } from '../leases/leased'

@@ -31,6 +31,10 @@ export class MembersHold implements OwnedHold<MembersLevel> {
     return [...this.levels].some((level) => level.checkLive())
   }
 
+  async countLevels(): Promise<number> {
+    return this.levels.size
+  }
+
   /** The loss of a level that its caller has yet to release. */
   checkLoss(): unknown {
     const lost = [...this.levels].find((level) => !level.checkLive() && level.leaseTime === undefined)

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
-import { ACQUIRE_FOR, HANDLE_OF, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
+import { ACQUIRE_FOR, HANDLE_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
 import type { Caller } from '../ownership/caller'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
@@ -102,9 +102,5 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
 
   async [RELEASE_LEVEL](level: MembersLevel): Promise<void> {
     await level.release()
-  }
-
-  async [LEVELS_OF](own: MembersHold): Promise<number> {
-    return own.levels.size
   }
 }

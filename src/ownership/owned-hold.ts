@@ -23,6 +23,8 @@ export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
   readonly levels: ReadonlySet<L>
   /** The same for all its levels. */
   checkLive(): boolean
+  /** How many levels it has; where a server counts them, by that server. For a hold that is held. */
+  countLevels(): Promise<number>
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.

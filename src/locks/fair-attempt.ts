@@ -2,9 +2,9 @@ import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
+import { AcquireAttempt } from './base-lock-kind'
 import type { FairKind } from './fair-kind'
 import { FairPlaces } from './fair-places'
-import { AcquireAttempt } from './named-lock'
 
 /**
  * How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has

@@ -5,8 +5,8 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
+import { decodeRelease } from './base-lock-kind'
 import { HashLockKind } from './hash-lock-kind'
-import { decodeRelease } from './named-lock'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
 const ALLOWANCE = 5_000

@@ -2,7 +2,7 @@ import type { Client } from '../client/client'
 import { renewalBy } from '../leases/leased'
 import { prefixed } from '../scripts/key-names'
 import { type Admission, exclusive } from '../waiting/admission'
-import { NamedLock, scriptsIn } from './named-lock'
+import { BaseLockKind, scriptsIn } from './base-lock-kind'
 
 /** The channel on which the release of a lock is published. */
 export function lockChannel(key: string): string {
@@ -19,7 +19,7 @@ export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
  * hold count. Such locks of one name exclude each other, and an owner re-enters and releases through any of
  * them, as in Java.
  */
-export class HashLockKind extends NamedLock {
+export class HashLockKind extends BaseLockKind {
   readonly kind: string = 'lock'
   readonly takesTurns: boolean = true
   readonly admission: () => Admission = exclusive

@@ -1,8 +1,8 @@
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Outcome, outcomeOf } from '../waiting/attempt'
+import { AcquireAttempt } from './base-lock-kind'
 import { HashLockKind } from './hash-lock-kind'
-import { AcquireAttempt } from './named-lock'
 
 const HAND_OFF = script('lock/handoff', outcomeOf)
 

@@ -5,7 +5,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { type Next, queueBeside, Shared, type TryReply, type Waiters } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
-import { AcquireAttempt, scriptsIn } from './named-lock'
+import { AcquireAttempt, scriptsIn } from './base-lock-kind'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
 const SCRIPTS = scriptsIn('read-lock')

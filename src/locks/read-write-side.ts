@@ -1,7 +1,7 @@
 import type { Client } from '../client/client'
 import type { Caller, Hold } from '../engine/hold'
 import { prefixed, suffixed } from '../scripts/key-names'
-import { NamedLock } from './named-lock'
+import { BaseLockKind } from './base-lock-kind'
 
 /** The channel on which the release of either side is published. */
 export function readWriteLockChannel(key: string): string {
@@ -20,7 +20,7 @@ export function readTimeoutParts(key: string): readonly [before: string, behind:
  * What the read side and the write side have in common: one key, one channel, and the calls that are the
  * same.
  */
-export abstract class ReadWriteSide extends NamedLock {
+export abstract class ReadWriteSide extends BaseLockKind {
   /**
    * What the last reader publishes when it leaves. A writer publishes another text. Other readers, and the
    * reads of a writer, may keep the key for longer than the lease of one hold.

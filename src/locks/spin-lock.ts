@@ -3,8 +3,8 @@ import type { Client } from '../client/client'
 import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { random } from '../util/random'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
+import { AcquireAttempt } from './base-lock-kind'
 import { HashLockKind } from './hash-lock-kind'
-import { AcquireAttempt } from './named-lock'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
 export interface BackOffPolicy {

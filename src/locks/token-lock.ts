@@ -9,7 +9,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import { type Outcome, outcomeOf } from '../waiting/attempt'
-import { AcquireAttempt, NamedLock, scriptsIn } from './named-lock'
+import { AcquireAttempt, BaseLockKind, scriptsIn } from './base-lock-kind'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -71,7 +71,7 @@ const DOUBLING: BackOffPolicy = {
 const RENEWAL = renewalBy('token-lock/renew')
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
-export class TokenLockKind extends NamedLock {
+export class TokenLockKind extends BaseLockKind {
   readonly kind = 'token'
   protected readonly own = SCRIPTS
   readonly shownAs = 'TokenLock'

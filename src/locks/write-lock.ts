@@ -3,8 +3,8 @@ import type { Client } from '../client/client'
 import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { quote } from '../util/quote'
 import { exclusive } from '../waiting/admission'
+import { scriptsIn } from './base-lock-kind'
 import { HASH_LOCK_RENEWAL } from './hash-lock-kind'
-import { scriptsIn } from './named-lock'
 import { ReadWriteSide } from './read-write-side'
 
 const SCRIPTS = scriptsIn('write-lock')

@@ -49,7 +49,7 @@ type AttemptClass = new (kind: any, options: AttemptOptions, waitTime: number) =
  * The names of one lock, in its client and in Redis, and the calls of its scripts that most kinds of locks
  * send alike.
  */
-export abstract class NamedLock implements LockKind {
+export abstract class BaseLockKind implements LockKind {
   abstract readonly kind: string
   abstract readonly takesTurns: boolean
   abstract readonly admission: () => Admission
@@ -118,7 +118,7 @@ export abstract class NamedLock implements LockKind {
 }
 
 /** One owner's attempt at one lock. All its tries have the same owner, so they are granted once. */
-export class AcquireAttempt<Kind extends NamedLock = NamedLock> implements LockAttempt {
+export class AcquireAttempt<Kind extends BaseLockKind = BaseLockKind> implements LockAttempt {
   at: string | undefined
   readonly threadId = processState.nextThreadId++
   readonly owner: string

@@ -1,7 +1,7 @@
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
-import { type PermitsAnswer, PermitsAttempt } from './permits-attempt'
+import { BasePermitsAttempt, type PermitsAnswer } from './base-permits-attempt'
 import type { Request } from './request-record'
 import { messagesOf, untilRecheck } from './synchronizer'
 
@@ -36,7 +36,7 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
  * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers
  * without a grant. The next try is a new request.
  */
-export class SemaphoreAttempt extends PermitsAttempt {
+export class SemaphoreAttempt extends BasePermitsAttempt {
   private request: Request | undefined
   private lastTry: ScriptCall<PermitsAnswer> | undefined
 

@@ -10,7 +10,7 @@ import type { Next, TryReply, Waiters } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import type { Released } from '../waiting/client-queues'
 import type { WaitQueue } from '../waiting/wait-queue'
-import { PermitsTogether, semaphoreChannel } from './permits-attempt'
+import { PermitsTogether, semaphoreChannel } from './base-permits-attempt'
 import { ALSO_REFUSED, type Retried, UNAVAILABLE } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import {

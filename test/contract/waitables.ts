@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { type LockHold, RateType, type Redisson } from '../../src/index'
+import { semaphoreChannel } from '../../src/synchronizers/base-permits-attempt'
 import { latchChannel } from '../../src/synchronizers/count-down-latch'
-import { semaphoreChannel } from '../../src/synchronizers/permits-attempt'
 import { rateLimiterChannel } from '../../src/synchronizers/rate-limiter'
 import { ForeignLock } from '../kit/foreign-lock'
 import type { Primitive } from './primitive'

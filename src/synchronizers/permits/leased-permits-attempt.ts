@@ -2,7 +2,7 @@ import { script } from '../../scripts/script'
 import type { ScriptCall } from '../../scripts/script-call'
 import { randomHex } from '../../util/random'
 import { GRANTED } from '../../waiting/attempt'
-import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from '../permits-attempt'
+import { BasePermitsAttempt, NO_SEMAPHORE, type PermitsAnswer } from '../base-permits-attempt'
 import { messagesOf, untilRecheck } from '../synchronizer'
 import { permitsOrphan } from './permit-release'
 
@@ -24,7 +24,7 @@ const ID_BYTES = 16
  * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit
  * is acquired twice.
  */
-export class LeasedPermitsAttempt extends PermitsAttempt {
+export class LeasedPermitsAttempt extends BasePermitsAttempt {
   readonly ids = Array.from({ length: this.wanted.permits }, () => randomHex(ID_BYTES))
 
   protected ask(): ScriptCall<PermitsAnswer> {

@@ -52,7 +52,7 @@ export const SOURCES: readonly Mutant[] = [
       name: 'overtakes-a-large-request',
       row: 'guarantee 3',
       scenes: ['semaphore'],
-      file: 'src/synchronizers/permits-attempt.ts',
+      file: 'src/synchronizers/base-permits-attempt.ts',
     },
     what: 'waiters ask for more permits together than are free',
     find: 'if (permits > free && waiter !== waiters.first) return',

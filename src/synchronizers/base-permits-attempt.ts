@@ -23,7 +23,7 @@ export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | unde
 export const NO_SEMAPHORE = -1
 
 /** One caller's attempt to acquire permits of a semaphore. */
-export abstract class PermitsAttempt implements Attempt<undefined> {
+export abstract class BasePermitsAttempt implements Attempt<undefined> {
   readonly waitTime: number
   readonly signal: AbortSignal | undefined
   /** How many permits were free at its last try, if they were too few. */
@@ -85,7 +85,7 @@ export class PermitsTogether extends Shared {
   /** Not the ones behind a request that is too large: they would overtake it. */
   override *together(waiters: Waiters): Iterable<AnyWaiter> {
     for (const waiter of waiters) {
-      const { permits } = (waiter.attempt as PermitsAttempt).wanted
+      const { permits } = (waiter.attempt as BasePermitsAttempt).wanted
       const { free = 0 } = this
       if (permits > free && waiter !== waiters.first) return
       if (free > 0) this.free = Math.max(0, free - permits)

@@ -51,14 +51,15 @@ describe('rlock watch', function () {
   })
 
   it('rlock watch shows a lock that is handed on', async () => {
-    const run = await watch('--enable-notifications', 'handed:*')
-    await redis.multi().hset('handed:1', `${JAVA}:1`, 1).hset('other', `${JAVA}:1`, 1).exec()
-    await untilSeen(run, 'acquired', 'handed:1')
-    await redis.multi().hdel('handed:1', `${JAVA}:1`).hset('handed:1', `${JAVA}:2`, 1).exec()
-    await untilSeen(run, 'handed on', 'handed:1')
+    const [handed, other] = [`${name}:1`, uniqueName()]
+    const run = await watch('--enable-notifications', `${name}:*`)
+    await redis.multi().hset(handed, `${JAVA}:1`, 1).hset(other, `${JAVA}:1`, 1).exec()
+    await untilSeen(run, 'acquired', handed)
+    await redis.multi().hdel(handed, `${JAVA}:1`).hset(handed, `${JAVA}:2`, 1).exec()
+    await untilSeen(run, 'handed on', handed)
     const change = seenBy(run).find(({ event }) => event === 'handed on')!
     expect([change.owner, change.from]).to.deep.equal([`${JAVA}:2`, `${JAVA}:1`])
-    expect(seenBy(run).some(({ name }) => name === 'other')).to.equal(false)
+    expect(seenBy(run).some((each) => each.name === other)).to.equal(false)
     await run.interrupt()
   })
 

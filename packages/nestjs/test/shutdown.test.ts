@@ -16,7 +16,6 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { Redisson } from 'rlock'
 import { openRedis, uniqueName } from '../../../test/kit/clients'
-import { openUntilTheEnd } from '../../../test/kit/closing'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { InjectRedisson, RedissonModule, WithLock } from '../src/index'
 
@@ -85,7 +84,10 @@ describe('A Nest application that ends', () => {
   let app: INestApplication
   let redis: Redis
 
-  before(async () => {
+  beforeEach(async () => {
+    inside.clear()
+    queue.removeAllListeners()
+    done.length = unhandled.length = 0
     process.on('unhandledRejection', note)
     const { url } = await sharedStandalone()
     redis = await openRedis()
@@ -102,8 +104,11 @@ describe('A Nest application that ends', () => {
     app = (await Test.createTestingModule({ imports: [App] }).compile()).createNestApplication()
     await app.listen(0, '127.0.0.1')
   })
-  after(() => void process.off('unhandledRejection', note))
-  openUntilTheEnd()
+  afterEach(async () => {
+    // A test that has passed has closed it, and a second time its hooks reject.
+    await app?.close().catch(() => {})
+    process.off('unhandledRejection', note)
+  })
 
   it('A Nest shutdown lets request, cron job and consumer end, and leaves no lock (U7)', async () => {
     queue.emit('job')

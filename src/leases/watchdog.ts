@@ -210,7 +210,7 @@ export class Watchdog {
   private reportOverdue(overdue: readonly Watched[]) {
     if (overdue.length === 0) return
     const error = new Error(
-      `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until ` +
+      `Redis did not renew the lease within ${Math.round(this.interval)} ms. The client goes on until ` +
         'the lease ends. Check Redis and the network.',
     )
     for (const entry of overdue) {

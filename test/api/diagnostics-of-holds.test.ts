@@ -220,7 +220,7 @@ describe('The diagnostics of holds', () => {
     expect(outcomes().slice(0, 3)).to.deep.equal(['failed', 'overdue', 'renewed'])
     const [failed, overdue] = only('renewal')
     expect(failed?.error).to.have.property('name', 'RedisRefusedError')
-    expect(overdue?.error).to.have.property('message').that.contains('did not answer the renewal')
+    expect(overdue?.error).to.have.property('message').that.contains('did not renew the lease')
   })
 
   it('Without a subscriber the diagnostics allocate nothing', async () => {

@@ -35,10 +35,10 @@ function methodsOf(object: object): string[] {
 describe('Public objects', () => {
   let redisson: Redisson
 
-  before(async () => {
+  beforeEach(async () => {
     redisson = await Redisson.create({ redis: inMemoryRedis() })
   })
-  after(() => redisson.shutdown())
+  afterEach(() => redisson.shutdown({ timeout: 0 }))
 
   const locks = () => [redisson.getLock('order:1'), redisson.getLock('order:2')] as const
   const kinds: Record<string, [type: string, get: () => object | Promise<object | undefined>]> = {

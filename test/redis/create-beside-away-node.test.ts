@@ -74,6 +74,7 @@ describe('Redisson.create in a cluster of which a node is gone', () => {
   // ioredis drops a node when its connection closes.
   it('ping() rejects while a primary is gone, and succeeds once it is back (V205)', async () => {
     const gone = setup.nodes[1]!
+    await gone.kill()
     for (const redisson of [earlier, await createRedisson({ redis: { nodes: nodes() } })])
       for (let times = 0; times < 3; times++)
         expect((await rejection(redisson.ping())).message).to.contain(

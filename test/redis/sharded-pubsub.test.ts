@@ -196,7 +196,7 @@ describe('In a cluster whose servers do not know PUBSUB SHARDNUMSUB', () => {
       setup.nodes.map((node) => withClient(node, (client) => client.info('commandstats'))),
     )
     expect(calls.join())
-      .to.match(/cmdstat_publish:calls=1,/)
+      .to.match(/cmdstat_publish:calls=[1-9]/)
       .and.not.contain('cmdstat_spublish:calls')
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { RedissonOptions } from '../../src/index'
-import { createRedisson, openRedis } from '../kit/clients'
+import { createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { provesLocking, through } from '../kit/proves-locking'
 import { type Standalone, skipInContainers, startStandalone } from '../kit/servers/index'
 
@@ -74,11 +74,12 @@ describe('Where Redis is, given as', () => {
   it('Redis may be given with another database, where the same name is another lock', async () => {
     const first = await createRedisson({ redis: url('/1') })
     const second = await createRedisson({ redis: url('/2') })
-    const held = await first.getLock('same name').acquire()
-    expect(await second.getLock('same name').tryLock()).to.equal(true)
+    const name = uniqueName()
+    const held = await first.getLock(name).acquire()
+    expect(await second.getLock(name).tryLock()).to.equal(true)
     await held.unlock()
-    expect(await second.getLock('same name').isHeldByCurrentThread()).to.equal(false)
-    expect(await second.getLock('same name').isLocked()).to.equal(true)
+    expect(await second.getLock(name).isHeldByCurrentThread()).to.equal(false)
+    expect(await second.getLock(name).isLocked()).to.equal(true)
   })
 
   it('Redis may be given as ioredis options that would harm locks, without effect', async () => {
@@ -95,7 +96,7 @@ describe('Where Redis is, given as', () => {
     await provesLocking(holder, await createRedisson({ redis: options }), through(await openRedis(url())))
     // A retry strategy that gives up would leave a client that never comes back.
     await (await openRedis(url())).call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-    expect(await holder.getLock('after the break').tryLock(5_000)).to.equal(true)
+    expect(await holder.getLock(uniqueName()).tryLock(5_000)).to.equal(true)
   })
 
   it('Redis may be given as an address that may not ask for INFO', async () => {

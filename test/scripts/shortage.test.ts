@@ -104,7 +104,7 @@ describe('A server that is short of memory, disk or replicas', () => {
         await (await waiting).unlock()
       })
 
-      it(`A server that is short (${what}) for long fails calls with RedisUnavailableError`, async () => {
+      it(`A server that is short (${what}) for long fails calls as unavailable (V209)`, async () => {
         const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 800 })
         const foreign = new ForeignLock(redis, uniqueName())
         await foreign.take(1_000)
@@ -129,7 +129,7 @@ describe('A server that is short of memory, disk or replicas', () => {
         )
       })
 
-      it(`A server that is short (${what}) for long fails the waiters in a fair queue`, async () => {
+      it(`A server that is short (${what}) for long fails waiters in a fair queue (V208)`, async () => {
         const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 800 })
         const foreign = new ForeignLock(redis, uniqueName())
         await foreign.take(60_000)

@@ -9,27 +9,28 @@ import {
   withLockOptions,
 } from '../api/arguments'
 import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from '../api/call-options'
-import { LockLostError } from '../api/errors'
+import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import type { Leased } from '../leases/leased'
 import { type Caller, callerOf, ThreadCaller, unscopedCaller } from '../ownership/caller'
-import type { BareLevels, HoldEntry } from '../ownership/hold-table'
+import { BareLevels, type HoldEntry } from '../ownership/hold-table'
 import { newChildThread } from '../ownership/logical-thread'
 import type { AnyHold, LevelOf } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { type Acquirable, acquireLevel, takenOut, timedOutFor } from './acquire-level'
+import { timedOut } from '../waiting/wait-errors'
 import { ACQUIRE_FOR, HANDLE_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
-import { warnOfSharedObject } from './ownership-warnings'
+import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
 
 /**
  * The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases.
  */
-export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> implements Acquirable<H> {
+export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
+  /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
   unscoped: BareLevels<LevelOf<H>> | undefined
 
   constructor(
@@ -37,6 +38,10 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> impl
     readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
+  /**
+   * Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock
+   * already. `bare`: where the level belongs, if an `unlock()` has to end it. Never throws at once.
+   */
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
@@ -66,7 +71,7 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> impl
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
-    if (this === undefined) throw takenOut()
+    assertHasLock(this)
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
     const thread = newChildThread()
@@ -82,7 +87,7 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> impl
   }
 
   async unlock(options?: UnlockOptions): Promise<void> {
-    if (this === undefined) throw takenOut()
+    assertHasLock(this)
     if (options === undefined) return await releaseFor(this, undefined)
     const { threadId: explicit, signal } = unlockOptions(options)
     const released = releaseFor(this, explicit)
@@ -115,6 +120,59 @@ export async function countOf<H extends AnyHold>(
     ? caller.holdOf(objectId)
     : (caller.nextToUnlock(objectId, lock.unscoped)?.level?.hold as H | undefined)
   return hold?.checkLive() ? await hold.countLevels() : 0
+}
+
+/**
+ * Any acquisition. `isBare`: an `unlock()` of the caller ends the level; otherwise its handle alone does. A
+ * call that gives no waitTime has the one of the client, and rejects after it.
+ *
+ * Not async, for the sake of waiters: as an async function it kept 160 bytes more for each of them.
+ */
+export function acquireLevel<H extends AnyHold>(
+  lock: LockOf<H>,
+  options: AcquireArguments,
+  isBare: boolean,
+  given?: Caller<H>,
+): Promise<LevelOf<H> | undefined> {
+  assertHasLock(lock)
+  const { client, subject } = lock
+  const caller = given ?? callerOf<H>(client, options.threadId)
+  const entry = caller.entryToAcquire(subject.objectId)
+  if (entry?.loss) throw entry.loss
+  if (entry?.enter() === false)
+    throw new IllegalMonitorStateError(
+      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ` +
+        `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
+        'redisson.run() or threadId.',
+    )
+  const bare = isBare ? (entry ?? caller.bareLevels?.(subject.objectId) ?? unscopedOf(lock)) : undefined
+  const end = (level?: LevelOf<H>) => {
+    bare?.end(level)
+    entry?.leave()
+  }
+  bare?.begin()
+  return lock[ACQUIRE_FOR](caller, options, entry, bare).then(
+    (level) => {
+      end(level)
+      if (!level && options.waitTime === undefined) throw timedOutFor(lock, client.options.waitTime)
+      if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, subject.name)
+      return level
+    },
+    (error) => {
+      end()
+      throw error
+    },
+  )
+}
+
+function unscopedOf<H extends AnyHold>(lock: LockOf<H>): BareLevels<LevelOf<H>> {
+  lock.unscoped ??= new BareLevels()
+  return lock.unscoped
+}
+
+/** The error of a call that has to acquire the lock, and whose wait was over. */
+function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client' | 'subject'>, waitTime = 0) {
+  return timedOut('lock', subject.name, waitTime, client.clientId)
 }
 
 async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number | undefined): Promise<void> {
@@ -152,4 +210,9 @@ function lostBefore(
       `this unlock() (client ${client.clientId}). Acquire the lock again where needed.${other}`,
     subject.name,
   )
+}
+
+function assertHasLock(lock: unknown) {
+  if (lock === undefined)
+    throw new TypeError('the method was taken out of its lock: write lock.lock(), and not const { lock } = …')
 }

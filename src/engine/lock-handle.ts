@@ -29,7 +29,7 @@ export abstract class Handle<L extends OwnedLevel> implements LockHold {
   }
 
   get lockName(): string {
-    return this.lock.subject.name
+    return this.lock.names.name
   }
 
   unlock(options?: ReleaseOptions): Promise<void> {

@@ -35,7 +35,7 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
 
   constructor(
     readonly client: Client,
-    readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
+    readonly names: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
   /**
@@ -115,7 +115,7 @@ export async function countOf<H extends AnyHold>(
 ): Promise<number> {
   lock.client.assertNotClosed()
   const caller = callerOf<H>(lock.client, explicit)
-  const { objectId } = lock.subject
+  const { objectId } = lock.names
   const hold = caller.isScoped
     ? caller.holdOf(objectId)
     : (caller.nextToUnlock(objectId, lock.unscoped)?.level?.hold as H | undefined)
@@ -135,17 +135,17 @@ export function acquireLevel<H extends AnyHold>(
   given?: Caller<H>,
 ): Promise<LevelOf<H> | undefined> {
   assertHasLock(lock)
-  const { client, subject } = lock
+  const { client, names } = lock
   const caller = given ?? callerOf<H>(client, options.threadId)
-  const entry = caller.entryToAcquire(subject.objectId)
+  const entry = caller.entryToAcquire(names.objectId)
   if (entry?.loss) throw entry.loss
   if (entry?.enter() === false)
     throw new IllegalMonitorStateError(
-      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ` +
+      `${caller.description} is acquiring the lock ${quote(names.name)} already (client ` +
         `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
         'redisson.run() or threadId.',
     )
-  const bare = isBare ? (entry ?? caller.bareLevels?.(subject.objectId) ?? unscopedOf(lock)) : undefined
+  const bare = isBare ? (entry ?? caller.bareLevels?.(names.objectId) ?? unscopedOf(lock)) : undefined
   const end = (level?: LevelOf<H>) => {
     bare?.end(level)
     entry?.leave()
@@ -155,7 +155,7 @@ export function acquireLevel<H extends AnyHold>(
     (level) => {
       end(level)
       if (!level && options.waitTime === undefined) throw timedOutFor(lock, client.options.waitTime)
-      if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, subject.name)
+      if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, names.name)
       return level
     },
     (error) => {
@@ -171,13 +171,13 @@ function unscopedOf<H extends AnyHold>(lock: LockOf<H>): BareLevels<LevelOf<H>> 
 }
 
 /** The error of a call that has to acquire the lock, and whose wait was over. */
-function timedOutFor({ subject, client }: Pick<OwnedLock<never, never>, 'client' | 'subject'>, waitTime = 0) {
-  return timedOut('lock', subject.name, waitTime, client.clientId)
+function timedOutFor({ names, client }: Pick<OwnedLock<never, never>, 'client' | 'names'>, waitTime = 0) {
+  return timedOut('lock', names.name, waitTime, client.clientId)
 }
 
 async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number | undefined): Promise<void> {
-  const { client, unscoped, subject } = lock
-  const { objectId, name } = subject
+  const { client, unscoped, names } = lock
+  const { objectId, name } = names
   const caller = callerOf<H>(client, explicit)
   // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
   const settled = caller.settled(objectId)
@@ -185,7 +185,7 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
   const target = caller.nextToUnlock(objectId, unscoped)
   const isAcquiring = caller === unscopedCaller && (unscoped?.acquiring ?? 0) > 0
   if (!target?.level) client.assertNotClosed()
-  if (!target) throw notHeldError(client, subject, caller.description, isAcquiring)
+  if (!target) throw notHeldError(client, names, caller.description, isAcquiring)
   const { among, level } = target
   // From now on no other `unlock()` ends it.
   among.unlocked(level)
@@ -197,7 +197,7 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
 
 /** `stays`: another hold of the same callers is held. */
 function lostBefore(
-  { client, subject }: Pick<OwnedLock<never, never>, 'client' | 'subject'>,
+  { client, names }: Pick<OwnedLock<never, never>, 'client' | 'names'>,
   caller: string,
   stays: boolean,
 ) {
@@ -206,9 +206,9 @@ function lostBefore(
       'lease.'
     : ''
   return new LockLostError(
-    `A hold of the lock ${quote(subject.name)} that ${caller} took was lost, or its lease ended, before ` +
+    `A hold of the lock ${quote(names.name)} that ${caller} took was lost, or its lease ended, before ` +
       `this unlock() (client ${client.clientId}). Acquire the lock again where needed.${other}`,
-    subject.name,
+    names.name,
   )
 }
 

@@ -44,7 +44,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     return {
       name,
       key: members.map(({ key }) => key).join('\n'),
-      objectId: this.subject.objectId,
+      objectId: this.names.objectId,
       client,
       server: undefined,
       leaves: members.flatMap(leavesOf),
@@ -71,7 +71,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     options.signal?.throwIfAborted()
     const { thread } = caller
     const { leaseTime, waitTime = this.client.options.waitTime } = options
-    const { objectId } = this.subject
+    const { objectId } = this.names
     const assertNotLost = () => {
       // Another caller may have noticed the loss of a level of this one.
       const loss = caller.holdOf(objectId)?.checkLoss() ?? entry?.loss

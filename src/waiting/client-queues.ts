@@ -53,7 +53,7 @@ export class ClientQueues {
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
   acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
     let queue = this.queues.get(target.objectId)
-    if (queue?.isEmpty === false && attempt.waitTime <= 0) {
+    if (queue?.first && attempt.waitTime <= 0) {
       // The waiters here came first, so a single try must not go ahead of them.
       if (queue.isKnownHeld()) return Promise.resolve(undefined)
       if (queue.admission.shared) queue = new WaitQueue(target, this.environment)

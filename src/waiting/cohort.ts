@@ -15,7 +15,7 @@ export const MAX_YIELD = 20
  */
 export const YIELD_AFTER_PEER = 17
 /** A waiter whose remaining wait is at most this long, in ms, never yields. */
-export const SHORT_WAIT = 30
+const SHORT_WAIT = 30
 /** So many turns in a row that missing peers let pass leave one of these peers out of the count. */
 const MISSES_OF_ABSENT = 3
 
@@ -155,6 +155,14 @@ export class Cohort {
     if (this.hasTurn || this.missing === 0) return 0
     if (this.turn === 'releasing') return MAX_YIELD
     return Math.max(0, this.yieldEnd - this.now())
+  }
+
+  /** How much of that this waiter leaves to them: half of its remaining wait at most. */
+  yieldTimeOf(waiter: { readonly remainingWait: number }): number {
+    const time = this.yieldTime()
+    if (time === 0) return 0
+    const { remainingWait } = waiter
+    return remainingWait <= SHORT_WAIT ? 0 : Math.min(time, remainingWait / 2)
   }
 
   private get yieldEnd(): number {

@@ -1,18 +1,17 @@
 import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
+import type { Moment } from '../util/clock'
 import { queueMicrotask, setImmediate } from '../util/timers'
-import { type Admission, MOST_TOGETHER, type Next, type WaitTarget } from './admission'
+import { type Admission, MOST_TOGETHER, type Next, type Waiters, type WaitTarget } from './admission'
 import type { Outcome } from './attempt'
 import type { Cohort } from './cohort'
-import { PhasedQueue, type WaitEnvironment } from './queue-phase'
+import type { QueuePhase, WaitEnvironment } from './queue-phase'
 import type { AnyWaiter, WaiterQueue } from './waiter'
+import { WakeUps } from './wake-ups'
 
-/**
- * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a
- * message, such as a DEL. So the waiter tries after this long, in ms.
- */
-const LONGEST_WITHOUT_TRY = 100
+/** After this long without an answer, in ms, the server counts as silent and not as slow. */
+const SILENT_AFTER = 3_000
 
 /** This waiter has failed, or was the last: the next one, if there is one, tries in a moment. */
 const NEXT_ONE: Next = { sleepFor: 0 }
@@ -28,26 +27,49 @@ const NEXT_ONE: Next = { sleepFor: 0 }
  * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not
  * acquired" only if the object is known to be held, or the server answers a try of the queue after that.
  */
-export class WaitQueue extends PhasedQueue implements WaiterQueue {
+export class WaitQueue implements Waiters, WaiterQueue {
+  first: AnyWaiter | undefined
+  private last: AnyWaiter | undefined
+  private phase: QueuePhase = 'idle'
+  /** How many tries have no answer yet. */
+  private unanswered = 0
+  /** The last answer said that the object is held, or this client holds it. */
+  private knownHeld = false
+  /** Since when the server has answered no try that is in flight. */
+  private silentSince: Moment | undefined
   private rules: Admission | undefined
   /** Waiters that are overdue, or were before their last try. */
   private overdue: Set<AnyWaiter> | undefined
-  private stopListening: (() => void) | undefined
+  /** While it listens. */
+  private wakeUps: WakeUps | undefined
 
   constructor(
     readonly target: WaitTarget,
     readonly environment: WaitEnvironment,
-  ) {
-    super()
-  }
+  ) {}
 
-  get isEmpty(): boolean {
-    return this.first === undefined
+  *[Symbol.iterator](): Iterator<AnyWaiter> {
+    for (let waiter = this.first; waiter; ) {
+      const { behind }: AnyWaiter = waiter
+      yield waiter
+      waiter = behind
+    }
   }
 
   get admission(): Admission {
     this.rules ??= this.target.admission()
     return this.rules
+  }
+
+  /** Whether the object is known to be held, and the server has not been silent since. */
+  isKnownHeld(): boolean {
+    const { knownHeld, silentSince } = this
+    return knownHeld && (!silentSince || this.environment.clock.elapsedSince(silentSince) < SILENT_AFTER)
+  }
+
+  /** It is not known that the object is held, or it may have become free without a message. */
+  mayBeFree(): boolean {
+    return this.phase === 'rechecking' || !this.isKnownHeld()
   }
 
   /** Takes a new waiter. If it is the first one, it tries. */
@@ -110,7 +132,7 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
     else this.last = before
     waiter.before = waiter.behind = undefined
     this.overdue?.delete(waiter)
-    if (this.isResting && this.isEmpty) this.finish()
+    if (this.isResting && !this.first) this.finish()
     if (duringTry && --this.unanswered === 0) this.goOn()
   }
 
@@ -122,6 +144,11 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
     outsideRequests(() => queueMicrotask(() => this.areTriesOver && this.tryInTurn()))
   }
 
+  /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
+  private get areTriesOver(): boolean {
+    return this.unanswered === 0 && (this.phase === 'trying' || this.phase === 'woken')
+  }
+
   private get isResting(): boolean {
     return this.phase === 'sleeping' || this.phase === 'rechecking' || this.phase === 'yielding'
   }
@@ -130,32 +157,31 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
     // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold
     // of this client the first is not needed either.
     if (this.isConfirmed) {
-      this.startListening()
-      const held = waiter.attempt.takeOver && waiter.phase === 'waiting' ? this.surelyHeldFor() : 0
-      this.knownHeld = held > 0
-      if (held > 0) return this.sleep(Math.min(held, LONGEST_WITHOUT_TRY))
+      const wakeUps = this.listen()
+      const time = waiter.attempt.takeOver && waiter.phase === 'waiting' ? wakeUps.sleepWithoutTry() : 0
+      this.knownHeld = time > 0
+      if (time > 0) return this.sleep(time)
     }
     this.tryInTurn()
   }
 
   private finish() {
     this.phase = 'idle'
-    this.timer?.cancel()
-    this.stopWatching?.()
-    this.stopWatching = undefined
-    this.stopListening?.()
-    this.stopListening = undefined
+    this.wakeUps?.end()
+    this.wakeUps = undefined
     const { queues } = this.environment
     const { objectId } = this.target
-    if (this.isEmpty && queues.get(objectId) === this) queues.delete(objectId)
+    if (!this.first && queues.get(objectId) === this) queues.delete(objectId)
   }
 
-  private startListening() {
-    this.stopListening = this.environment.subscriptions.listen(this.target, () => this.wake())
+  private listen(): WakeUps {
+    const onDue = () => (this.phase === 'yielding' ? this.tryNow() : this.tryInTurn())
+    this.wakeUps ??= new WakeUps(this, () => this.wake(), onDue)
+    return this.wakeUps
   }
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */
-  protected get isConfirmed(): boolean {
+  private get isConfirmed(): boolean {
     const { subscriptions } = this.environment
     const { channel } = this.target
     return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
@@ -168,19 +194,18 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
   }
 
   /** Yields to other processes if it is their turn, and then tries. */
-  protected tryInTurn(): void {
+  private tryInTurn(): void {
     const waiter = this.first
     if (!waiter) return this.finish()
-    const time = this.cohort?.yieldTime() ?? 0
-    const back = time > 0 ? this.yieldOf(waiter, time) : 0
-    if (back <= 0) return this.tryNow()
+    const time = this.cohort?.yieldTimeOf(waiter) ?? 0
+    if (time <= 0) return this.tryNow()
+    this.phase = 'yielding'
     // If every first try succeeded, no waiter has subscribed yet. The queue must hear releases.
-    if (!this.stopListening) this.startListening()
-    this.rest('yielding', back)
+    this.listen().timer.set(time)
   }
 
   /** The first waiter tries, and those that may enter together with it. */
-  protected tryNow(): void {
+  private tryNow(): void {
     const { first } = this
     if (!first) return this.finish()
     this.beginTries()
@@ -192,7 +217,7 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
   }
 
   private beginTries() {
-    this.timer?.disarm()
+    this.wakeUps?.timer.disarm()
     this.phase = 'trying'
   }
 
@@ -224,7 +249,7 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
     if (next === 'try') return this.tryInTurn()
     if (next === 'more may enter') return this.askForMore()
     this.endOverdue()
-    if (this.isEmpty) this.finish()
+    if (!this.first) this.finish()
     else this.sleepUnlessWoken(next.sleepFor)
   }
 
@@ -233,7 +258,7 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
     const { granted } = reply.value
     if (granted && !reply.acknowledged) return NEXT_ONE
     if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
-    if (this.isEmpty) return NEXT_ONE
+    if (!this.first) return NEXT_ONE
     // The hold that was to pass the lock on was gone: the answer does not say whether another is there.
     if (!granted && !isCompeting) {
       this.knownHeld = false
@@ -253,7 +278,7 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
     const ask = () => {
       if (!this.areTriesOver) return
       // What is released here goes to the server until this queue listens: it listens after a wake-up, too.
-      if (this.isEmpty || this.phase === 'trying') this.tryNow()
+      if (!this.first || this.phase === 'trying') this.tryNow()
       else this.sleepUnlessWoken(0)
       this.endOverdue()
     }
@@ -280,12 +305,19 @@ export class WaitQueue extends PhasedQueue implements WaiterQueue {
    * Otherwise it tries.
    */
   private sleepUnlessWoken(time: number) {
-    if (!this.stopListening) {
-      this.startListening()
+    if (!this.wakeUps) {
+      this.listen()
       // The subscription is confirmed already, but a message may have come before the queue listened.
       if (this.isConfirmed) return this.tryInTurn()
     }
     if (this.phase === 'woken') this.tryInTurn()
     else this.sleep(time)
+  }
+
+  /** Sleeps until a message comes, for this long in ms at most. */
+  private sleep(time: number) {
+    const recheckAfter = this.admission.recheckAfter(this.isConfirmed)
+    this.phase = recheckAfter < Number.POSITIVE_INFINITY ? 'rechecking' : 'sleeping'
+    this.listen().sleep(time, recheckAfter)
   }
 }

@@ -103,7 +103,7 @@ export class Client {
     const { isCluster, publishCommand, replication, transport } = connections
     const { events, outages } = reports
     const { origin } = events
-    const label = `${clientId}, server ${origin.address}`
+    const clientAndServer = `${clientId}, server ${origin.address}`
     this.events = events
     this.clock = clock
     this.owners = ownersOfClient(clientId)
@@ -111,7 +111,7 @@ export class Client {
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.grace = ROUND_TRIP + (replication ? options.slavesSyncTimeout : 0)
     this.scripts = new ScriptExecutor({
-      clientId: label,
+      clientAndServer,
       transport: internals.transport?.(transport) ?? transport,
       clock,
       outages,
@@ -126,7 +126,7 @@ export class Client {
     this.leases = new LeaseMonitor({ ...options, origin, clock, scripts, acknowledged, isCluster })
     this.queues = new ClientQueues({
       clock,
-      clientId: label,
+      clientAndServer,
       grace: this.grace,
       scripts,
       subscriptions: this.subscriptions,

@@ -16,7 +16,7 @@ export async function forceUnlock(client: Client, kind: LockKind): Promise<boole
     kind.relatedIds.includes(objectId),
   )
   const { answer } = kind.forceRelease(holders)
-  const { value, hasLostCopy } = await client.queues.follow(kind, answer)
+  const { value, hasLostCopy } = await client.queues.followRelease(kind, answer)
   // The holders have left by themselves, and others may have come. On a hot lock this may be so each time.
   if (value.result === 'not-held' && !hasLostCopy) {
     if (!holders.some((holder) => holder.includes(NO_TEXT))) return false

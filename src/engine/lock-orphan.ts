@@ -7,7 +7,7 @@ export function lockOrphan(client: Client, lock: LeasedLock, owner: string, leas
   const release = async () => {
     const server = client.recentReleases?.serverOf(lock.key)
     const call = lock.release(owner, 0, 0, 0)
-    await client.queues.follow(lock, call.answer)
+    await client.queues.followRelease(lock, call.answer)
     // Also where the server had no hold: a replica of it may have one.
     if (server !== undefined) client.recentReleases!.answered(server, lock.key, orphan)
   }

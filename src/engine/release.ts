@@ -87,7 +87,7 @@ function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
   // The command is sent first: the client does the rest while the server works on it.
   const handoff = queues.of(kind)?.handOff(ownerField, book.longest)
   const call = handoff ?? kind.release(ownerField, 0, 0, 0)
-  const answer = handoff ? call.answer : queues.follow(kind, call.answer)
+  const answer = handoff ? call.answer : queues.followRelease(kind, call.answer)
   const ended = endByAnswer(hold, call, answer, server)
   hold.leave()
   return ended

@@ -29,13 +29,13 @@ export interface EndedCall {
   readonly age: number
   readonly mayHaveBeenApplied: boolean
   readonly lastError: Error | undefined
-  readonly environment: { readonly clientId: string }
+  readonly environment: { readonly clientAndServer: string }
 }
 
 export function wrongType({ keys, environment }: EndedCall, cause: Error): WrongTypeError {
   return new WrongTypeError(
     `The key ${quote(keys[0]!)} holds something else than an object of this kind (client ` +
-      `${environment.clientId}). Use another name, or the getter of the kind that the key holds.`,
+      `${environment.clientAndServer}). Use another name, or the getter of the kind that the key holds.`,
     { cause },
   )
 }
@@ -45,15 +45,15 @@ export function unavailable(call: EndedCall): RedisUnavailableError {
   const why = cause ? `: ${cause.message}` : ''
   const effect = mayHaveBeenApplied ? ' The call may have been applied.' : ''
   const message =
-    `Redis did not answer ${named(call)} within ${Math.round(age)} ms (client ${call.environment.clientId})` +
-    `${why}.${effect} Check the connection to Redis.`
+    `Redis did not answer ${named(call)} within ${Math.round(age)} ms (client ` +
+    `${call.environment.clientAndServer})${why}.${effect} Check the connection to Redis.`
   return withoutStack(() => new RedisUnavailableError(message, cause && { cause }))
 }
 
 /** The call threw in this client while it was sent, or its answer was none that the script gives. */
 export function failedHere(call: EndedCall, cause: Error): RedisUnavailableError {
   return new RedisUnavailableError(
-    `The call ${named(call)} failed in this client (client ${call.environment.clientId}): ` +
+    `The call ${named(call)} failed in this client (client ${call.environment.clientAndServer}): ` +
       `${cause.message}. The call may have been applied. Check what stands between this package and Redis: ` +
       'a proxy, or code that patches ioredis.',
     { cause },
@@ -65,7 +65,7 @@ export function refused(call: EndedCall, cause: Error): RedisRefusedError {
     ? NO_SCRIPTS
     : (missingKeyRights(call.keys, cause) ?? 'Check the credentials and the rights of the Redis user.')
   return new RedisRefusedError(
-    `Redis refused ${named(call)} (client ${call.environment.clientId}): ${cause.message}. ${remedy}`,
+    `Redis refused ${named(call)} (client ${call.environment.clientAndServer}): ${cause.message}. ${remedy}`,
     cause.message,
     { cause },
   )

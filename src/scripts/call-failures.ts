@@ -16,7 +16,7 @@ const REPORTED_AFTER = 1_000
 /** What the meaning of a failure depends on, and where failures are reported. */
 export interface FailureEnvironment {
   /** The client id and the server, for messages. */
-  readonly clientId: string
+  readonly clientAndServer: string
   readonly transport: ScriptTransport
   /** Receives the connection errors and the transient errors of calls. */
   readonly outages: OutageReporter

@@ -256,7 +256,7 @@ async function releaseOnServer(
   // They are released here, or in the background.
   let isOut = true
   try {
-    const { value } = await client.queues.follow(target, requests.run(RELEASE, args, true, retried))
+    const { value } = await client.queues.followRelease(target, requests.run(RELEASE, args, true, retried))
     const { result } = value
     if (result === 'too-large') throw tooMany(semaphore)
     isOut = false

@@ -45,8 +45,8 @@ export class ClientQueues {
   private readonly environment: WaitEnvironment
 
   constructor(private readonly options: ClientQueuesOptions) {
-    const { clock, leases, clientId } = options
-    this.selfWait = new SelfDeadlockWarning(clock, leases, clientId)
+    const { clock, leases, clientAndServer } = options
+    this.selfWait = new SelfDeadlockWarning(clock, leases, clientAndServer)
     this.environment = { ...options, selfWait: this.selfWait, queues: this.queues }
   }
 
@@ -74,7 +74,7 @@ export class ClientQueues {
   }
 
   /** This client has just sent a release of the object. Its answer decides whether waiters here may enter. */
-  async follow<R extends { readonly value: Released }>(object: Freed, answer: Promise<R>): Promise<R> {
+  async followRelease<R extends { readonly value: Released }>(object: Freed, answer: Promise<R>): Promise<R> {
     this.releasing(object)
     let released: Released | undefined
     try {

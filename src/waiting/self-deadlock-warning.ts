@@ -30,7 +30,7 @@ export class SelfDeadlockWarning {
   constructor(
     private readonly clock: Clock,
     private readonly leases: LeaseRegistry,
-    private readonly clientId: string,
+    private readonly clientAndServer: string,
   ) {}
 
   /**
@@ -74,7 +74,7 @@ export class SelfDeadlockWarning {
     warnOnce(
       hold,
       'RLOCK_SELF_WAIT',
-      `The lock ${quote(hold.leased.name)} is held by this client (client ${this.clientId}, ` +
+      `The lock ${quote(hold.leased.name)} is held by this client (client ${this.clientAndServer}, ` +
         `${hold.holder}) and has kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If ` +
         'the waiting call is nested in the code that holds the lock, it waits for itself: lock() re-enters ' +
         'only within redisson.run(), within withLock(), or with the same threadId option. Concurrent ' +

@@ -13,10 +13,10 @@ export function nameOf({ subject }: { readonly subject: string }, threadId: numb
 }
 
 /** For a caller whose acquisition no replica acknowledged in `tries` tries. */
-export function notReplicated(subject: string, clientId: string, tries: number): LockNotReplicatedError {
+export function notReplicated(subject: string, client: string, tries: number): LockNotReplicatedError {
   const often = tries === 1 ? '' : ` in ${tries} tries`
   return new LockNotReplicatedError(
-    `No replica acknowledged the acquisition of ${subject}${often} (client ${clientId}). The client ` +
+    `No replica acknowledged the acquisition of ${subject}${often} (client ${client}). The client ` +
       'releases it. Check the replication, or set checkLockSyncedSlaves: false to accept acquisitions that ' +
       'no replica has.',
   )
@@ -26,10 +26,10 @@ export function notReplicated(subject: string, clientId: string, tries: number):
  * For a caller whose wait is over, and the server has not answered whether the lock is free. `cause`: why,
  * where it said so.
  */
-export function unanswered(subject: string, clientId: string, cause?: Error): RedisUnavailableError {
+export function unanswered(subject: string, client: string, cause?: Error): RedisUnavailableError {
   const why = cause ? `: ${cause.message}` : ''
   return new RedisUnavailableError(
-    `Redis did not answer for ${subject} before the wait was over (client ${clientId})${why}. Nothing was ` +
+    `Redis did not answer for ${subject} before the wait was over (client ${client})${why}. Nothing was ` +
       'acquired: try again, or wait for longer.',
     cause && { cause },
   )

@@ -17,7 +17,8 @@ export type AnyWaiter = Waiter<any>
 /** What the waiters of all queues of a client need. */
 export interface WaitSettings {
   readonly clock: Clock
-  readonly clientId: string
+  /** The client id and the server, for messages. */
+  readonly clientAndServer: string
   /** How long a waiter still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
   readonly unavailableAfter: number
@@ -246,15 +247,15 @@ export class Waiter<Grant> {
 
   private failUnreplicated() {
     const { unacknowledged } = this.uncertain!
-    this.fail(notReplicated(this.name, this.queue.environment.clientId, unacknowledged))
+    this.fail(notReplicated(this.name, this.queue.environment.clientAndServer, unacknowledged))
   }
 
   /** Its wait is over, or the grace after it. */
   private waitIsOver() {
     const { inFlight, queue } = this
-    const { clock, clientId, grace, scripts } = queue.environment
+    const { clock, clientAndServer, grace, scripts } = queue.environment
     const cause = inFlight?.lastError
-    if (scripts.isServerAway || cause) return this.fail(unanswered(this.name, clientId, cause))
+    if (scripts.isServerAway || cause) return this.fail(unanswered(this.name, clientAndServer, cause))
     if (!this.isOver && (inFlight || queue.mayBeFree())) {
       this.phase = inFlight ? 'last try' : 'overdue'
       this.limits!.timer = clock.after(grace, () => this.waitIsOver())
@@ -263,7 +264,7 @@ export class Waiter<Grant> {
     }
     if (queue.isKnownHeld()) this.giveUp()
     else if (this.uncertain?.unacknowledged) this.failUnreplicated()
-    else this.fail(unanswered(this.name, clientId))
+    else this.fail(unanswered(this.name, clientAndServer))
   }
 
   private settle(granted: boolean): boolean {

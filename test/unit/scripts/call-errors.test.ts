@@ -7,7 +7,8 @@ const CLIENT = 'a1b2c3d4-0000-8000-8000-000000000000'
 /** A call that was never sent. */
 function call(name: ScriptName) {
   return {
-    ...{ script: script(name, Number), keys: ['order:42'], age: 10_000.4, environment: { clientId: CLIENT } },
+    ...{ script: script(name, Number), keys: ['order:42'], age: 10_000.4 },
+    environment: { clientAndServer: CLIENT },
     ...{ mayHaveBeenApplied: false, lastError: undefined },
   }
 }

@@ -38,7 +38,7 @@ describe('The calls of a client', () => {
   function executorWith(send: ScriptTransport['send']) {
     const outages = new OutageReporter(clock, { error: ({ message }) => reported.push(message) })
     return new ScriptExecutor({
-      ...{ clientId: 'client', clock, outages, refusals: outages, secrets: [], logsInAgain: false },
+      ...{ clientAndServer: 'client', clock, outages, refusals: outages, secrets: [], logsInAgain: false },
       ...{ unavailableAfter: 10_000, silentAfter: 3_000 },
       transport: {
         get lastBroken() {

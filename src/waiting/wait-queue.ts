@@ -87,12 +87,12 @@ export class WaitQueue implements Waiters, WaiterQueue {
   wake(): void {
     this.admission.heard()
     if (this.phase === 'trying') this.phase = 'woken'
-    else if (this.isResting) outsideRequests(() => this.tryInTurn())
+    else if (this.isResting) this.tryInTurn()
   }
 
   /** The reason to yield to other processes may be gone: decides again whether to yield. */
   reconsider(): void {
-    if (this.phase === 'yielding') outsideRequests(() => this.tryInTurn())
+    if (this.phase === 'yielding') this.tryInTurn()
   }
 
   /**
@@ -106,6 +106,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     if (!this.isResting || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
     // Waiters of other clients sleep for the TTL that they read: without a message, none may shorten it.
     if (waiter.attempt.lease! < longest || !this.takeHandoff()) return undefined
+    // It is also the release, and belongs to the request of that. It may outlive the thread of it.
     return outsideThreads(() => {
       this.beginTries()
       return this.sendTry(waiter, giver)
@@ -121,7 +122,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     this.overdue ??= new Set()
     this.overdue.add(waiter)
     // A caller without a wait does not yield either: it would take a queue that yields for a silent server.
-    if (this.phase === 'rechecking' || this.phase === 'yielding') outsideRequests(() => this.tryNow())
+    if (this.phase === 'rechecking' || this.phase === 'yielding') this.tryNow()
   }
 
   leave(waiter: AnyWaiter, duringTry: boolean): void {
@@ -133,15 +134,9 @@ export class WaitQueue implements Waiters, WaiterQueue {
     waiter.before = waiter.behind = undefined
     this.overdue?.delete(waiter)
     if (this.isResting && !this.first) this.finish()
-    if (duringTry && --this.unanswered === 0) this.goOn()
-  }
-
-  /**
-   * Tries next once this turn is over. A thousand waiters may fail one after the other, each at once, and one
-   * abort may remove several waiters: the queue goes on after the last of them.
-   */
-  private goOn() {
-    outsideRequests(() => queueMicrotask(() => this.areTriesOver && this.tryInTurn()))
+    // A thousand waiters may fail one after the other, each at once, and one abort may remove several: the
+    // queue goes on after the last of them.
+    if (duringTry && --this.unanswered === 0) queueMicrotask(() => this.areTriesOver && this.tryInTurn())
   }
 
   /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
@@ -208,12 +203,17 @@ export class WaitQueue implements Waiters, WaiterQueue {
   private tryNow(): void {
     const { first } = this
     if (!first) return this.finish()
+    const isFirstTry = this.phase === 'idle'
     this.beginTries()
-    if (!first.behind) return void this.sendTry(first)
-    const together: AnyWaiter[] = []
-    for (const waiter of this.admission.together(this)) if (together.push(waiter) === MOST_TOGETHER) break
-    // Code of the user may run while one of them is sent, and may abort another one.
-    for (const waiter of together) if (waiter.phase !== 'settled') this.sendTry(waiter)
+    // It belongs to the request of its caller. Calls of others lead to the later ones: these belong to none.
+    if (isFirstTry) return void this.sendTry(first)
+    outsideRequests(() => {
+      if (!first.behind) return void this.sendTry(first)
+      const together: AnyWaiter[] = []
+      for (const waiter of this.admission.together(this)) if (together.push(waiter) === MOST_TOGETHER) break
+      // Code of the user may run while one of them is sent, and may abort another one.
+      for (const waiter of together) if (waiter.phase !== 'settled') this.sendTry(waiter)
+    })
   }
 
   private beginTries() {
@@ -275,14 +275,13 @@ export class WaitQueue implements Waiters, WaiterQueue {
    * not ask then.
    */
   private askForMore() {
-    const ask = () => {
+    setImmediate(() => {
       if (!this.areTriesOver) return
       // What is released here goes to the server until this queue listens: it listens after a wake-up, too.
       if (!this.first || this.phase === 'trying') this.tryNow()
       else this.sleepUnlessWoken(0)
       this.endOverdue()
-    }
-    outsideRequests(() => setImmediate(ask))
+    })
   }
 
   /** The server answers. One that may enter with others may have a last try in flight: its answer ends it. */
@@ -305,12 +304,10 @@ export class WaitQueue implements Waiters, WaiterQueue {
    * Otherwise it tries.
    */
   private sleepUnlessWoken(time: number) {
-    if (!this.wakeUps) {
-      this.listen()
-      // The subscription is confirmed already, but a message may have come before the queue listened.
-      if (this.isConfirmed) return this.tryInTurn()
-    }
-    if (this.phase === 'woken') this.tryInTurn()
+    const listened = this.wakeUps !== undefined
+    this.listen()
+    // Where the subscription is confirmed already, a message may have come before the queue listened.
+    if (this.phase === 'woken' || (!listened && this.isConfirmed)) this.tryInTurn()
     else this.sleep(time)
   }
 

@@ -29,6 +29,23 @@ describe('The rules about what the server has', () => {
     expect(again(false)).to.deep.equal(['owners'])
   })
 
+  it('A reader may end the hold of another one after a DEL, and otherwise not', () => {
+    const frees = (by: readonly string[]) => {
+      const one = written('read')
+      one.fault({ excuses: ['data', 'delay', 'loss', 'force'], until: 9_000 })
+      const first = one.acquires('a/1', {}, { owners: ['a:1'] })
+      one.key({ owners: ['a:1'] })
+      if (by[0] !== 'DEL') one.releases('a/1', first)
+      one.key({ owners: [], by })
+      one.acquires('a/2', {}, { owners: ['a:2'] })
+      one.key({ owners: ['a:2'] })
+      const release = one.call('a/1', 'release', { hold: first })
+      return one.key({ owners: [], by: ['read-lock/release', 'a:2'] }).returned(release).broken
+    }
+    expect(frees(['DEL'])).to.deep.equal([])
+    expect(frees(['read-lock/release', 'a:1'])).to.deep.equal(['owners'])
+  })
+
   it('No key keeps an owner that no caller is (guarantee 4)', () => {
     const keeps = (until: number, fault = false) => {
       const one = written()

@@ -23,9 +23,9 @@ const leasedOf = perObject(({ target }: Synchronizer) => ({
 
 /** The lease of one permit. Calls that name the permit by its id do not reach it. */
 export class PermitLease extends Lease {
-  /** Its holder called `release()`. */
   readonly leased: Leased
   readonly book: LeaseBook
+  /** Its holder called `release()`. */
   isReleased = false
 
   constructor(

@@ -1,6 +1,7 @@
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import { Lease, type LeaseBook, type LossReason } from '../leases/lease'
+import type { Orphan } from '../leases/orphan-releaser'
 import type { Branches, BranchPlace } from '../ownership/branch-queue'
 import type { Caller as CallerOf } from '../ownership/caller'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
@@ -68,7 +69,10 @@ export class Hold extends Lease {
     return `thread id ${this.threadId}`
   }
 
-  /** Aborts its signal, and emits `lockLost` unless its explicit lease just ended. */
+  /**
+   * Aborts its signal, and emits `lockLost` unless its explicit lease just ended. Also where its release
+   * found that it was gone.
+   */
   lose(reason: LossReason): void {
     if (this.state !== 'held' && this.state !== 'released') return
     const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
@@ -125,15 +129,12 @@ export class Hold extends Lease {
 
   /** Releases it in the background: its lease of so many ms was last set at `since`. */
   releaseOrphan(lease = this.book.longest, since = this.client.clock.now()): void {
-    const { client, leased, ownerField } = this
-    client.orphans.releaseNow(lockOrphan(client, leased, ownerField, lease), since)
+    this.client.orphans.releaseNow(this.orphan(lease), since)
   }
 
-  /** `server` answered its release, or handed it off, and a replica may lack that. */
-  wasReleasedBy(server: string): void {
-    const { book, client, leased, ownerField } = this
-    const orphan = lockOrphan(client, leased, ownerField, book.longest)
-    client.recentReleases!.answered(server, leased.key, orphan)
+  /** What the server may have of it, with a lease of so many ms. */
+  orphan(lease = this.book.longest): Orphan {
+    return lockOrphan(this.client, this.leased, this.ownerField, lease)
   }
 
   /**

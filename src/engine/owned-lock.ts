@@ -187,9 +187,10 @@ async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number |
   if (!target?.level) client.assertNotClosed()
   if (!target) throw notHeldError(client, names, caller.description, isAcquiring)
   const { among, level } = target
+  const { loss, hasLive } = among
   // From now on no other `unlock()` ends it.
   among.unlocked(level)
-  if (!level) throw lostBefore(lock, caller.description, among.hasLive)
+  if (!level) throw (caller.isScoped && !hasLive && loss) || lostBefore(lock, caller.description, hasLive)
   // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
   if (!caller.isScoped && among.hasFailedBeside(level)) warnOfSharedObject(client, name, level.hold.holder)
   await lock[RELEASE_LEVEL](level)

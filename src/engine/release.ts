@@ -1,5 +1,7 @@
 import { WrongTypeError } from '../api/errors'
-import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
+import type { Orphan } from '../leases/orphan-releaser'
+import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
 import type { LockKind } from './lock-kind'
@@ -83,37 +85,47 @@ async function setOnServer(kind: LockKind, hold: Hold): Promise<'set' | 'gone' |
 function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
   const { client, ownerField, book } = hold
   const { queues, recentReleases } = client
-  const server = recentReleases?.serverOf(kind.key)
+  const keep = recentReleases?.sending(kind.key)
   // The command is sent first: the client does the rest while the server works on it.
   const handoff = queues.of(kind)?.handOff(ownerField, book.longest)
   const call = handoff ?? kind.release(ownerField, 0, 0, 0)
-  const answer = handoff ? call.answer : queues.followRelease(kind, call.answer)
-  const ended = endByAnswer(hold, call, answer, server)
+  const ended = handoff
+    ? endByAnswer(hold, call.started, handoff.answer, hasHandedOff, keep)
+    : endByAnswer(hold, call.started, queues.followRelease(kind, call.answer), hasReleased, keep)
   hold.leave()
   return ended
 }
 
-/** Rejects if the server no longer had the hold. `server`: the one of the lock, if it has replicas. */
-async function endByAnswer(
+function hasHandedOff({ granted }: Outcome<unknown>): boolean {
+  return granted
+}
+
+function hasReleased({ result }: ReleaseReply): boolean {
+  return result !== 'not-held'
+}
+
+/** Rejects if the server no longer had the hold. `keep`: keeps the release where a replica may lack it. */
+async function endByAnswer<Value>(
   hold: Hold,
-  { started }: AnyScriptCall,
-  answer: Promise<Reply<ReleaseReply | Outcome<unknown>>>,
-  server: string | undefined,
+  sent: Moment,
+  answer: Promise<Reply<Value>>,
+  succeeded: (value: Value) => boolean,
+  keep: ((orphan: Orphan) => void) | undefined,
 ) {
   let wasHeld = false
   try {
     const { value, hasLostCopy } = await answer
     // After a broken connection "not held" means success: an earlier copy of this release was applied.
-    wasHeld = hasLostCopy || ('granted' in value ? value.granted : value.result !== 'not-held')
+    wasHeld = hasLostCopy || succeeded(value)
   } catch (error) {
     // If the key holds something else by now, it no longer holds the lock.
     if (!(error instanceof WrongTypeError)) {
-      hold.releaseOrphan(hold.book.longest, started)
+      hold.releaseOrphan(hold.book.longest, sent)
       hold.publishEnd?.('released')
       throw error
     }
   }
-  if (server !== undefined) hold.wasReleasedBy(server)
+  keep?.(hold.orphan())
   if (wasHeld) return hold.publishEnd?.('released')
   hold.lose('gone')
   throw hold.lossError()

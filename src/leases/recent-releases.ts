@@ -40,16 +40,16 @@ export class RecentReleases {
   ) {}
 
   /**
-   * The server to which a release of this key goes now, for `answered`; undefined: it has no replica, so
-   * nothing is kept.
+   * A release of this key is sent now. Returns a function that keeps it, for when it was answered; undefined:
+   * its server has no replica.
    */
-  serverOf(key: string): string | undefined {
+  sending(key: string): ((orphan: Orphan) => void) | undefined {
     const server = this.replication.primaryOf(key)
-    return server !== undefined && this.replication.mayLack(server) ? server : undefined
+    if (server === undefined || !this.replication.mayLack(server)) return undefined
+    return (orphan) => this.keep(server, key, orphan)
   }
 
-  /** The server has answered a release. `server`: of `serverOf`, before the release was sent. */
-  answered(server: string, key: string, orphan: Orphan): void {
+  private keep(server: string, key: string, orphan: Orphan) {
     if (this.closed) return
     const releases = getOrCreate(this.servers, server, () => [])
     releases.push({ key, orphan, answered: this.clock.now() })

@@ -71,8 +71,12 @@ export class BareLevels<L extends OwnedLevel> {
     return true
   }
 
-  /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
+  /**
+   * For a caller that does one thing after the other: its newest living level or, without any, what it owes.
+   */
   newestFirst(): UnlockTarget<L> | undefined {
+    // A level that notices its end leaves the list. The release of a single one tells why it ended.
+    for (const each of [...this.live].reverse()) if (this.live.length === 1 || each.checkLive()) break
     const level = this.live.at(-1)
     return level || this.owed > 0 ? { among: this, level } : undefined
   }

@@ -14,7 +14,7 @@ describe('Releases that a replica may lack', () => {
       const release = async () => {
         sent.push(key)
       }
-      releases.answered('first', key, { lease: 30_000, release })
+      releases.sending(key)!({ lease: 30_000, release })
       clock.advance(1)
     }
     answered('one')

@@ -141,7 +141,7 @@ export class Hold extends Lease {
    * The server may have more levels of it, or a longer lease, than the client knows. The count is absolute,
    * so the next operation corrects it. Without another one, its end does.
    */
-  releaseAtItsEnd(): void {
+  becameUncertain(): void {
     this.isUncertain = true
     if (this.state === 'lost' || this.state === 'expired') this.releaseOrphan()
   }
@@ -166,9 +166,9 @@ export class Hold extends Lease {
     return error
   }
 
-  /** Adds the level of a call, which the server granted by a command that was sent at `granted`. */
-  addLevel({ options, caller, branchPlace, bare }: LevelOptions, granted: Moment): Level {
-    const level = new Level(this, options.leaseTime, granted, caller.thread, branchPlace, bare)
+  /** Adds the level of a call, which the server granted by a command that was sent at that moment. */
+  addLevel({ options, caller, branchPlace, bare }: LevelOptions, sent: Moment): Level {
+    const level = new Level(this, options.leaseTime, sent, caller.thread, branchPlace, bare)
     this.levels.add(level)
     return level
   }
@@ -202,9 +202,9 @@ export class Hold extends Lease {
    */
   leaseForLevels(lessElapsed: boolean): number {
     const longest = Math.max(
-      ...Array.from(this.levels, ({ leaseTime, granted }) => {
+      ...Array.from(this.levels, ({ leaseTime, sent }) => {
         if (leaseTime === undefined) return this.client.lockWatchdogTimeout
-        return lessElapsed ? leaseTime - this.client.clock.elapsedSince(granted) : leaseTime
+        return lessElapsed ? leaseTime - this.client.clock.elapsedSince(sent) : leaseTime
       }),
     )
     return this.book.withinLimit(longest)
@@ -230,7 +230,7 @@ export class Level implements OwnedLevel {
     /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
     public leaseTime: number | undefined,
     /** When the command that acquired it was sent. */
-    readonly granted: Moment,
+    readonly sent: Moment,
     readonly thread: LogicalThread | undefined,
     /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
     readonly branchPlace: BranchPlace | undefined,

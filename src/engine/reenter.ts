@@ -90,7 +90,7 @@ async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering)
     book.replicatedUpTo(sent)
   }
   if (!hold.checkLive()) {
-    hold.releaseAtItsEnd()
+    hold.becameUncertain()
     return undefined
   }
   if (!acknowledged || entering.state === 'left') {
@@ -130,7 +130,7 @@ async function askOnce({ client, kind, options }: Acquisition, hold: Hold) {
     return { ...(await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })), lease }
   } catch (error) {
     // It may still be applied.
-    hold.releaseAtItsEnd()
+    hold.becameUncertain()
     throw error
   }
 }

@@ -35,7 +35,7 @@ export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
     // The remaining levels decide whether the watchdog goes on, also if the server could not be reached.
     if (hold.state === 'held') leases.update(hold)
     // A renewal may arrive after the release, and then the server keeps the hold beyond its lease.
-    if (end === 'unknown' || (isRenewing && !hold.needsWatchdog)) hold.releaseAtItsEnd()
+    if (end === 'unknown' || (isRenewing && !hold.needsWatchdog)) hold.becameUncertain()
   }
   if (end === 'gone') throw hold.lossError()
 }
@@ -55,7 +55,7 @@ async function setOnServer(kind: LockKind, hold: Hold): Promise<'set' | 'gone' |
   const { client, ownerField, levels, book } = hold
   for (let tries = 0; tries < TRIES_TO_SEE_LEASE && hold.state === 'held'; tries++) {
     const lease = Math.ceil(hold.leaseForLevels(kind.shared === true))
-    const leaseEnd = book.releasing()
+    const leaseEnd = book.beginRelease()
     const call = kind.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
     book.mayShorten(call.started, lease)

@@ -160,7 +160,7 @@ export class LeaseMonitor {
    */
   failedOver(): void {
     for (const lease of this.live.all()) {
-      if (!lease.book.failedOver()) continue
+      if (!lease.book.fallBackToReplica()) continue
       // One that was to last until its limit is renewed again. Such a lease may end before its next renewal
       // is due.
       this.watch(lease)

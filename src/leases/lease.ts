@@ -223,7 +223,7 @@ export class LeaseBook {
   }
 
   /** A replica may have replaced the server. Answers whether the deadline is earlier now. */
-  failedOver(): boolean {
+  fallBackToReplica(): boolean {
     const { replicated, current } = this
     if (replicated === current || this.remainingOf(replicated) >= this.remaining()) return false
     this.current = replicated
@@ -236,7 +236,7 @@ export class LeaseBook {
   }
 
   /** A partial release is about to be sent; returns the lease end that it sees. */
-  releasing(): number {
+  beginRelease(): number {
     this.endAtRelease = this.end
     return this.end
   }

@@ -16,7 +16,7 @@ export class GrantedMembers {
     /** How long they count from the first grant, in ms. Each member has its own deadline as well. */
     readonly validFor: number | undefined,
   ) {
-    const moments = grants.map(({ hold }) => hold.level?.granted ?? since)
+    const moments = grants.map(({ hold }) => hold.level?.sent ?? since)
     this.granted = moments.reduce((one, other) => (one.monotonic < other.monotonic ? one : other), since)
   }
 

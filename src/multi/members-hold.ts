@@ -73,7 +73,7 @@ export class MembersLevel implements OwnedLevel {
     hold.levels.add(this)
   }
 
-  get granted(): Moment {
+  get sent(): Moment {
     return this.members.granted
   }
 

@@ -8,7 +8,7 @@ import type { Member } from './member'
 
 /** The hold of a member. One of this package knows when its acquisition was sent. */
 interface MemberHold extends LockHold {
-  readonly level?: { readonly granted: Moment }
+  readonly level?: { readonly sent: Moment }
 }
 
 /** The answer of a member that was acquired. */

@@ -10,7 +10,7 @@ describe('The book of a lease', () => {
     book.mayShorten(clock.now(), 1_000)
     expect(book.remaining()).to.equal(900)
     book.set(clock.now(), 30_000)
-    expect(book.failedOver(), 'the replica may have the shorter lease').to.equal(true)
+    expect(book.fallBackToReplica(), 'the replica may have the shorter lease').to.equal(true)
     expect(book.remaining()).to.equal(900)
   })
 

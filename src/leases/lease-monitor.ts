@@ -69,7 +69,7 @@ export class LeaseRegistry {
 export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly watchdog: Watchdog
-  /** Those that began in this tick of the event loop. */
+  /** Those that began in this tick. Each live lease is either here or watched, and `watch` alone moves it. */
   private readonly fresh = new Set<Lease>()
 
   constructor(private readonly options: WatchdogOptions) {

@@ -8,7 +8,7 @@ import type { Leased, Renewable } from './leased'
  * - `held`: this client holds it, as far as it knows
  * - `lost`: it is gone although the watchdog renewed it, or a client released it by force
  * - `expired`: its explicit lease ended
- * - `released`: its holder released it
+ * - `released`: its holder released it; `lost` follows if the server answers that it had it no more
  */
 export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
 

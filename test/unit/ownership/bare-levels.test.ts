@@ -59,6 +59,13 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     expect(takenBy('newestFirst', levels, 4)).to.deep.equal([second, first, 'owed', 'nothing'])
   })
 
+  it('A thread ends the older of two levels where the newest has ended unnoticed', () => {
+    const levels = new BareLevels<TestLevel>()
+    const [older, newest] = [levelOf(), levelOf(0)]
+    add(levels, older, newest)
+    expect(takenBy('newestFirst', levels, 3)).to.deep.equal([older, 'owed', 'nothing'])
+  })
+
   it('A listener that calls unlock() while a loss is noticed ends another level than the caller', () => {
     const levels = new BareLevels<TestLevel>()
     const [first, second] = [levelOf(50), levelOf(60)]

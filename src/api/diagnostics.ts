@@ -87,12 +87,12 @@ interface TracedLease {
   readonly owner: string
   readonly book: { readonly acquired: Moment }
   readonly lossReason: string | undefined
-  /** Publishes the end of its hold, once; undefined: it is not traced. */
-  publishEnd: ((outcome: HoldOutcome, error?: unknown) => void) | undefined
 }
 
 /** How a hold ended. `shutdown`: its client was shut down and left it to its lease. */
-export type HoldOutcome = 'released' | 'expired' | 'lost' | 'shutdown'
+type HoldOutcome = 'released' | 'expired' | 'lost' | 'shutdown'
+
+export type PublishEnd = (outcome: HoldOutcome, error?: unknown) => void
 
 /** What the messages of `tracing:rlock:hold` carry; the last four come with the end. */
 interface HoldMessage extends ReturnType<typeof messageOf> {
@@ -117,15 +117,15 @@ function messageOf({ leased, owner }: TracedLease, origin: EventOrigin) {
 }
 
 /**
- * A hold begins. Its end is published in the async context of this moment, also where a timer or an answer
- * finds it lost.
+ * A hold begins. Returns what publishes its end, once, in the async context of this moment, also where a
+ * timer or an answer finds it lost.
  */
-export function publishHold(lease: TracedLease, origin: EventOrigin, clock: Clock): void {
+export function publishHold(lease: TracedLease, origin: EventOrigin, clock: Clock): PublishEnd {
   const message: HoldMessage = messageOf(lease, origin)
   holds.start.publish(message)
   holds.end.publish(message)
-  lease.publishEnd = inThisContext((outcome: HoldOutcome, error?: unknown) => {
-    lease.publishEnd = undefined
+  return inThisContext((outcome: HoldOutcome, error?: unknown) => {
+    if (message.outcome) return
     message.outcome = outcome
     message.heldFor = clock.elapsedSince(lease.book.acquired)
     if (outcome === 'lost') {

@@ -214,7 +214,7 @@ export class Client {
     this.reports.outages.close()
     this.leases.stop()
     this.recentReleases?.close()
-    for (const lease of this.leases.live.all()) lease.abortSignal(error)
+    for (const lease of this.leases.live.all()) lease.shutDown(error)
     this.scripts.close((mayHaveBeenApplied) => this.shutdownError(mayHaveBeenApplied))
     this.subscriptions.close()
     this.connections.close()

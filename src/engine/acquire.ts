@@ -66,39 +66,31 @@ export class Acquisition implements AttemptOptions {
 
 /** Acquires a new hold. Undefined when the wait was over. */
 export async function acquire(acquisition: Acquisition): Promise<Level | undefined> {
-  const { client, kind, caller, entry, lease } = acquisition
-  const { thread } = caller
+  const { client, kind, caller, entry } = acquisition
   for (let tries = 1; ; tries++) {
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
-    if (thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
+    if (caller.thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
     const attempt = kind.newAttempt(acquisition, acquisition.waitTime)
     const reply = await client.acquire(attempt.target, attempt)
     if (!reply) return undefined
-    const { sent, value } = reply
-    const book = new LeaseBook(client.clock, sent, lease)
-    book.limitTo(acquisition.maxHoldTime)
+    const book = new LeaseBook(client.clock, reply.sent, acquisition.lease, acquisition.maxHoldTime)
     const isLate = book.isPastDeadline
-    const hold = new Hold(client, kind, attempt.threadId, attempt.owner, book)
-    hold.grant = value.grant
-    hold.at = attempt.at
-    const level = hold.addLevel(acquisition, sent)
+    const hold = new Hold(acquisition, attempt, book, reply.value.grant)
     const mayBeGone = isLate || client.leases.isOvertaken(hold)
-    const isHeld = !mayBeGone || (await confirm(acquisition, hold))
-    // The client may have begun to shut down meanwhile.
-    if (client.closing.aborted) {
-      hold.releaseOrphan(lease, sent)
-      throw client.closing.reason
-    }
-    if (!isHeld) {
+    if (mayBeGone && !(await confirm(acquisition, hold))) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(kind, hold)
       continue
     }
-    if (entry) {
-      hold.entry = entry
-      entry.hold = hold
+    // The client may have begun to shut down meanwhile.
+    if (client.closing.aborted) {
+      hold.releaseOrphan()
+      throw client.closing.reason
     }
+    const [level] = hold.levels
+    if (entry) entry.hold = hold
+    // A subscriber learns of it, and may end it at once.
     client.leases.begin(hold)
-    if (thread && thread.children > 0) client.queues.letBranchesIn(kind, thread)
+    if (caller.thread?.children) client.queues.letBranchesIn(kind, caller.thread)
     return level
   }
 }
@@ -125,10 +117,10 @@ async function confirm(acquisition: Acquisition, hold: Hold): Promise<boolean> {
     if (acknowledged) hold.book.replicatedUpTo(sent)
     if (acknowledged && !hold.book.isPastDeadline) return true
     // A command that was answered late may have taken effect late.
-    hold.releaseOrphan(lease)
+    hold.releaseOrphan()
     return false
   } catch (error) {
-    hold.releaseOrphan(lease)
+    hold.releaseOrphan()
     throw error
   }
 }

@@ -1,13 +1,14 @@
-import { LockLostError } from '../api/errors'
+import { LockLostError, WrongTypeError } from '../api/errors'
 import type { Client } from '../client/client'
 import { Lease, type LeaseBook, type LossReason } from '../leases/lease'
 import type { Orphan } from '../leases/orphan-releaser'
-import type { Branches, BranchPlace } from '../ownership/branch-queue'
+import { Branches, type BranchPlace } from '../ownership/branch-queue'
 import type { Caller as CallerOf } from '../ownership/caller'
 import type { BareLevels, HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedLevel } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
+import type { Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { LeasedLock } from './leased-lock'
@@ -17,8 +18,8 @@ import { releasedAlready } from './not-held'
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
 
-/** The part of a call that its level keeps. */
-interface LevelOptions {
+/** What the level of a call takes from it. */
+interface LevelRequest {
   readonly options: { readonly leaseTime: number | undefined }
   readonly caller: Caller
   readonly branchPlace: BranchPlace | undefined
@@ -26,29 +27,63 @@ interface LevelOptions {
   readonly bare: BareLevels<Level> | undefined
 }
 
+/** What a hold takes from the call that acquires it. */
+interface HoldRequest extends LevelRequest {
+  readonly client: Client
+  readonly kind: LeasedLock
+  readonly entry: HoldEntry<Hold> | undefined
+}
+
+/** The new owner whose attempt was granted. */
+interface NewOwner {
+  readonly threadId: number
+  /** The hash field, or the token, that marks the hold in Redis. */
+  readonly owner: string
+  readonly at?: string | undefined
+}
+
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
+  readonly client: Client
+  readonly leased: LeasedLock
+  readonly threadId: number
+  readonly ownerField: string
+  override readonly at: string | undefined
+  /** The entry of its caller in a hold table. A caller without a scope has none. */
+  readonly entry: HoldEntry<Hold> | undefined
   /** In the order in which they were acquired. */
   readonly levels = new Set<Level>()
-  /** The payload of the newest grant, if grants of this kind of lock have one. */
-  grant: unknown
-  /** Its entry in the hold table of its caller. A caller without a scope has no entry. */
-  entry: HoldEntry<Hold> | undefined
-  /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
-  branches: Branches | undefined
+  private newestGrant: unknown
+  private lazyBranches: Branches | undefined
   /** A command was not answered, so the server may have more of it than this client knows. */
-  isUncertain = false
+  private isUncertain = false
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
-    readonly client: Client,
-    readonly leased: LeasedLock,
-    readonly threadId: number,
-    /** The hash field, or the token, that marks the hold in Redis. */
-    readonly ownerField: string,
+    request: HoldRequest,
+    { threadId, owner, at }: NewOwner,
     readonly book: LeaseBook,
+    grant: unknown,
   ) {
     super()
+    this.client = request.client
+    this.leased = request.kind
+    this.entry = request.entry
+    this.threadId = threadId
+    this.ownerField = owner
+    this.at = at
+    this.addLevel(request, book.acquired, grant)
+  }
+
+  /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
+  get branches(): Branches {
+    this.lazyBranches ??= new Branches()
+    return this.lazyBranches
+  }
+
+  /** The payload of its newest grant, if grants of this kind of lock have one. */
+  get grant(): unknown {
+    return this.newestGrant
   }
 
   override get owner(): string {
@@ -70,18 +105,17 @@ export class Hold extends Lease {
   }
 
   /**
-   * Aborts its signal, and emits `lockLost` unless its explicit lease just ended. Also where its release
-   * found that it was gone.
+   * It is not there any more: ends it, and emits `lockLost` unless its explicit lease just ended. Also where
+   * the answer to its release says so.
    */
   lose(reason: LossReason): void {
-    if (this.state !== 'held' && this.state !== 'released') return
-    const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
-    this.lossReason = reason
-    const error = this.lossError()
-    this.removeItself(isExpected, error)
+    if (this.hasEnded) return
+    const isExpected = reason === 'lease' && !this.needsWatchdog
+    const error = this.lossError(reason)
+    if (this.state === 'held') this.takeOut(isExpected ? undefined : error)
     this.releaseRest(reason, isExpected)
     // From here on code of the user runs, which may call `lock()` and `unlock()`.
-    this.end(isExpected ? 'expired' : 'lost', error)
+    this.end(isExpected ? 'expired' : 'lost', error, reason)
     if (isExpected) return
     const { client, leased, owner, threadId } = this
     // The server notified no client; local waiters may be able to enter now.
@@ -90,20 +124,33 @@ export class Hold extends Lease {
     client.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
   }
 
+  /** Its last level was released. */
+  override beginRelease(): void {
+    super.beginRelease()
+    this.takeOut()
+  }
+
+  /** Its last level has ended, and nothing is sent: the server keeps it until its lease ends. */
+  leaveToLease(): void {
+    this.takeOut()
+    this.releaseRest('lease', true)
+    this.end('released')
+  }
+
   /**
-   * Nothing finds it as a live hold any more, and each `unlock()` that is still to come finds that its level
-   * has ended.
+   * Nothing finds it as a held one any more, and each `unlock()` that is still to come finds that its level
+   * has ended. After a loss it stays in its entry until then.
    */
-  private removeItself(isExpected: boolean, error: LockLostError) {
+  private takeOut(loss?: LockLostError) {
     const { client, entry } = this
     client.leases.end(this)
     for (const level of this.levels) {
       if (!level.bareIn) continue
       this.drop(level)
-      level.bareIn.ended(level, isExpected ? undefined : error)
+      level.bareIn.ended(level, loss)
     }
-    if (isExpected) entry?.forget(this)
-    else entry?.tidy()
+    if (loss) entry?.tidy()
+    else entry?.forget(this)
   }
 
   /**
@@ -118,13 +165,6 @@ export class Hold extends Lease {
     if (!mayRemain && !isUncertain) return
     const release = () => this.releaseOrphan(Math.max(book.longest, client.lockWatchdogTimeout))
     client.clock.after(isOver ? Math.max(0, book.left()) : 0, release)
-  }
-
-  /** Its last level was released: this client holds it no longer. */
-  leave(): void {
-    this.released()
-    this.client.leases.end(this)
-    this.entry?.forget(this)
   }
 
   /** Releases it in the background: its lease of so many ms was last set at `since`. */
@@ -143,12 +183,26 @@ export class Hold extends Lease {
    */
   becameUncertain(): void {
     this.isUncertain = true
-    if (this.state === 'lost' || this.state === 'expired') this.releaseOrphan()
+    if (this.hasEnded) this.releaseOrphan()
+  }
+
+  /**
+   * The answer to an operation on it, or `gone` where the key holds something else by now. Without an answer
+   * it becomes uncertain: the operation may still be applied.
+   */
+  async answerTo<Value>(call: ScriptCall<Value>, gone: Value): Promise<Omit<Reply<Value>, 'hasLostCopy'>> {
+    try {
+      return await call.answer
+    } catch (error) {
+      if (error instanceof WrongTypeError) return { value: gone, sent: call.started, acknowledged: true }
+      this.becameUncertain()
+      throw error
+    }
   }
 
   /** For its holder, when it has ended without a release. */
-  lossError(): LockLostError {
-    const { leased, threadId, book, lossReason } = this
+  lossError(reason = this.lossReason): LockLostError {
+    const { leased, threadId, book } = this
     const explanations: Record<LossReason, string> = {
       lease: `its lease of ${book.term.lasts} ms, less a margin, ran out`,
       limit: `its maxHoldTime of ${book.maxHoldTime} ms, less a margin, is over`,
@@ -156,20 +210,24 @@ export class Hold extends Lease {
       forced: 'it was released by force',
     }
     const error = new LockLostError(
-      `The lock ${quote(leased.name)} was lost: ${explanations[lossReason ?? 'lease']} ` +
+      `The lock ${quote(leased.name)} was lost: ${explanations[reason ?? 'lease']} ` +
         `(client ${this.client.clientId}, thread id ${threadId}). Another client may hold it now: ` +
         'stop working under it, and acquire it again where needed.',
       leased.name,
       threadId,
     )
-    error.reason = lossReason
+    error.reason = reason
     return error
   }
 
-  /** Adds the level of a call, which the server granted by a command that was sent at that moment. */
-  addLevel({ options, caller, branchPlace, bare }: LevelOptions, sent: Moment): Level {
+  /**
+   * Adds the level of a call, which the server granted by a command that was sent at that moment. A kind of
+   * lock without a payload keeps the payload of the owner's newest grant.
+   */
+  addLevel({ options, caller, branchPlace, bare }: LevelRequest, sent: Moment, grant: unknown): Level {
     const level = new Level(this, options.leaseTime, sent, caller.thread, branchPlace, bare)
     this.levels.add(level)
+    this.newestGrant = grant ?? this.newestGrant
     return level
   }
 
@@ -211,7 +269,7 @@ export class Hold extends Lease {
   }
 
   override refuseEntry(): void {
-    this.branches?.close()
+    this.lazyBranches?.close()
   }
 
   /** Runs the operations on this hold one after the other, in the order of their calls. */

@@ -4,7 +4,7 @@ import { nameOf, notReplicated } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import { type Acquisition, acquire } from './acquire'
 import type { Hold, Level } from './hold'
-import { updateLevels, wrongTypeAs } from './release'
+import { updateLevels } from './release'
 
 /**
  * Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the
@@ -84,13 +84,11 @@ async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering)
   }
   book.endsAt(value.leaseEnd)
   if (acknowledged) {
-    // A kind of lock without a payload keeps the payload of the owner's newest grant.
-    hold.grant = value.grant ?? hold.grant
     book.extend(sent, lease)
     book.replicatedUpTo(sent)
   }
   if (!hold.checkLive()) {
-    hold.becameUncertain()
+    hold.releaseOrphan()
     return undefined
   }
   if (!acknowledged || entering.state === 'left') {
@@ -100,7 +98,7 @@ async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering)
     throw notReplicated(nameOf(kind, hold.threadId), client.clientId, tries)
   }
   entering.state = 'inside'
-  const level = hold.addLevel(acquisition, sent)
+  const level = hold.addLevel(acquisition, sent, value.grant)
   client.leases.update(hold)
   return level
 }
@@ -126,11 +124,5 @@ async function askOnce({ client, kind, options }: Acquisition, hold: Hold) {
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to
   // the rest.
   book.mayLast(kind.addsLeases ? book.longest + lease : lease)
-  try {
-    return { ...(await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })), lease }
-  } catch (error) {
-    // It may still be applied.
-    hold.becameUncertain()
-    throw error
-  }
+  return { ...(await hold.answerTo(call, { leaseEnd: 0, grant: undefined })), lease }
 }

@@ -1,4 +1,3 @@
-import { Branches } from '../ownership/branch-queue'
 import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
@@ -45,7 +44,6 @@ function enterBranch(acquisition: Acquisition): Hold | undefined {
   if (!hold) return undefined
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
-  hold.branches ??= new Branches()
   acquisition.branchPlace = hold.branches.enter(path)
   return hold
 }

@@ -1,5 +1,5 @@
 import type { HeldLock } from '../api/client-state'
-import { holds, isTraced, publishHold } from '../api/diagnostics'
+import { holds, isTraced } from '../api/diagnostics'
 import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease } from './lease'
@@ -95,7 +95,7 @@ export class LeaseMonitor {
     this.fresh.add(lease)
     if (!lease.leased.shared) this.endEarlier(lease)
     const { hasSubscribers = isTraced(holds) } = holds
-    if (hasSubscribers) publishHold(lease, this.options.origin, this.options.clock)
+    if (hasSubscribers) lease.trace(this.options.origin, this.options.clock)
   }
 
   /** One owner holds the object at a time: what earlier commands of this client were granted is gone. */

@@ -1,16 +1,24 @@
-import type { HoldOutcome } from '../api/diagnostics'
+import { type PublishEnd, publishHold } from '../api/diagnostics'
+import type { EventOrigin } from '../api/events'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Clock, Moment } from '../util/clock'
 import { LazySignal } from '../util/lazy-signal'
 import type { Leased, Renewable } from './leased'
 
 /**
- * - `held`: this client holds it, as far as it knows
- * - `lost`: it is gone although the watchdog renewed it, or a client released it by force
+ * The final states:
+ *
+ * - `released`: by its holder
  * - `expired`: its explicit lease ended
- * - `released`: its holder released it; `lost` follows if the server answers that it had it no more
+ * - `lost`: it is gone although the watchdog renewed it, or a client released it by force
  */
-export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
+type LeaseEnd = 'released' | 'expired' | 'lost'
+
+/**
+ * - `held`: this client holds it, as far as it knows; the registry of its client has it
+ * - `releasing`: its holder has released it, and the server has not answered
+ */
+type LeaseState = 'held' | 'releasing' | LeaseEnd
 
 /**
  * Why a lease ended without a release: its deadline passed, its holder reached its `maxHoldTime`, the server
@@ -18,17 +26,33 @@ export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
  */
 export type LossReason = 'lease' | 'limit' | 'gone' | 'forced'
 
-/** A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks. */
+/**
+ * A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks.
+ *
+ * | what happens                           | if `held`                              | if `releasing`              |
+ * | -------------------------------------- | -------------------------------------- | --------------------------- |
+ * | its holder releases it                 | `releasing`                            |                             |
+ * | its holder leaves it to its lease      | `released`                             |                             |
+ * | the server answers that it had it      |                                        | `released`                  |
+ * | the server answers that it had it not  |                                        | `lost`                      |
+ * | the release fails                      |                                        | `released`; an orphan of it |
+ * | its deadline passes                    | `expired`; with the watchdog `lost`    | stays so                    |
+ * | a renewal, or a later grant: it is gone | `lost`                                | stays so                    |
+ * | this client releases it by force       | `lost`                                 | stays so                    |
+ * | its client is shut down                | stays so, and its signal aborts        | stays so                    |
+ *
+ * A lease that is not `held` any more is in no registry. `expired` and `lost` abort its signal.
+ */
 export abstract class Lease implements Renewable {
   abstract readonly leased: Leased
   abstract readonly ownerField: string
   abstract readonly book: LeaseBook
-  private current: LeaseState = 'held'
-  lossReason: LossReason | undefined
   /** Where the code of the user acquired it, in development. */
-  at: string | undefined
-  /** Publishes how it ended. Set where somebody subscribed to `rlock:hold` when it began. */
-  publishEnd: ((outcome: HoldOutcome, error?: unknown) => void) | undefined
+  readonly at: string | undefined
+  private current: LeaseState = 'held'
+  private reason: LossReason | undefined
+  /** Publishes how it ended, once. Set where somebody subscribed to `rlock:hold` when it began. */
+  private publishEnd: PublishEnd | undefined
   private readonly loss = new LazySignal()
 
   get objectId(): string {
@@ -37,6 +61,16 @@ export abstract class Lease implements Renewable {
 
   get state(): LeaseState {
     return this.current
+  }
+
+  /** Whether its state is final. */
+  get hasEnded(): boolean {
+    return this.current !== 'held' && this.current !== 'releasing'
+  }
+
+  /** Why it ended without a release. */
+  get lossReason(): LossReason | undefined {
+    return this.reason
   }
 
   /** The logical thread that has it, if there is one. */
@@ -72,22 +106,29 @@ export abstract class Lease implements Renewable {
     return this.loss.signal
   }
 
-  /** Its holder releases it. */
-  protected released(): void {
-    this.current = 'released'
+  /** Its begin is published, and so will be its end. */
+  trace(origin: EventOrigin, clock: Clock): void {
+    this.publishEnd = publishHold(this, origin, clock)
   }
 
-  /** Ends it without a release. */
-  protected end(state: 'lost' | 'expired', reason: unknown): void {
-    this.current = state
-    this.abortSignal(reason)
+  /** Its holder releases it: the answer of the server ends it. */
+  beginRelease(): void {
+    this.current = 'releasing'
   }
 
-  /** Aborts the signal and leaves the lease as it is, so that it can still be released. */
-  abortSignal(reason: unknown): void {
-    const outcome = this.state === 'held' ? 'shutdown' : this.state
-    this.loss.abort(reason)
-    this.publishEnd?.(outcome, reason)
+  /** Ends it. Nothing changes a final state. `error`: for its holder, if it was not released. */
+  end(outcome: LeaseEnd, error?: unknown, reason?: LossReason): void {
+    if (this.hasEnded) return
+    this.current = outcome
+    this.reason = reason
+    if (outcome !== 'released') this.loss.abort(error)
+    this.publishEnd?.(outcome, error)
+  }
+
+  /** Its client is shut down. It stays as it is, so that it can still be released. */
+  shutDown(error: unknown): void {
+    this.loss.abort(error)
+    this.publishEnd?.('shutdown')
   }
 }
 
@@ -127,9 +168,11 @@ export class LeaseBook {
     readonly acquired: Moment,
     /** The lease that it asked for, in ms. */
     lasts: number,
+    maxHoldTime?: number,
   ) {
     this.current = this.replicated = { since: acquired, lasts }
     this.longestTerm = lasts
+    this.limitTo(maxHoldTime)
   }
 
   /** What the server surely keeps, by the last command that set the lease. */

@@ -50,9 +50,8 @@ export class GrantLease extends Lease {
     if (this.state !== 'held') return
     const { client, target } = this.grantee.object
     client.leases.end(this)
-    this.lossReason = reason
-    const error = this.lossError()
-    this.end('lost', error)
+    const error = this.lossError(reason)
+    this.end('lost', error, reason)
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') client.queues.wakeWaiters(target)
     client.events.emit('lockLost', { ...this.named, reason, error })
@@ -75,20 +74,19 @@ export class GrantLease extends Lease {
       throw this.signal.reason
     }
     // Its renewals must not find it gone.
-    this.released()
+    this.beginRelease()
     client.leases.end(this)
     try {
       if (await send()) return
-      this.lossReason = 'gone'
-      const error = this.lossError()
-      this.publishEnd?.('lost', error)
+      const error = this.lossError('gone')
+      this.end('lost', error, 'gone')
       throw error
     } catch (error) {
       if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
         client.orphans.releaseNow(grantee.orphan(book.longest, send), began)
       throw error
     } finally {
-      this.publishEnd?.('released')
+      this.end('released')
     }
   }
 
@@ -97,10 +95,9 @@ export class GrantLease extends Lease {
     return { lockName, kind, owner: this.owner, threadId: this.grantee.threadId }
   }
 
-  private lossError(): LockLostError {
+  private lossError(reason: LossReason): LockLostError {
     const { object, threadId } = this.grantee
-    const why =
-      this.lossReason === 'gone' ? 'the server no longer knows it' : 'its lease, less a margin, ran out'
+    const why = reason === 'gone' ? 'the server no longer knows it' : 'its lease, less a margin, ran out'
     return new LockLostError(
       `${object.target.subject} was lost: ${why} (client ${object.client.clientId}, thread id ${threadId}). Another client may ` +
         'have it now: stop the work that needs it.',

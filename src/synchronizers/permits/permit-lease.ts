@@ -38,8 +38,7 @@ export class PermitLease extends Lease {
   ) {
     super()
     this.leased = leasedOf(semaphore)
-    this.book = new LeaseBook(semaphore.client.clock, granted, lease)
-    this.book.limitTo(maxHoldTime)
+    this.book = new LeaseBook(semaphore.client.clock, granted, lease, maxHoldTime)
   }
 
   get ownerField(): string {
@@ -65,7 +64,6 @@ export class PermitLease extends Lease {
     if (this.state !== 'held') return
     const { client, target } = this.semaphore
     client.leases.end(this)
-    this.lossReason = reason
     const { term, maxHoldTime } = this.book
     const error = this.notHeld(
       {
@@ -76,7 +74,7 @@ export class PermitLease extends Lease {
     )
     error.reason = reason
     const isExpected = reason === 'lease' && !this.needsWatchdog
-    this.end(isExpected ? 'expired' : 'lost', error)
+    this.end(isExpected ? 'expired' : 'lost', error, reason)
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') client.queues.wakeWaiters(target)
@@ -96,14 +94,13 @@ export class PermitLease extends Lease {
       throw this.signal.reason
     }
     // Its renewals must not find it gone.
-    this.released()
+    this.beginRelease()
     client.leases.end(this)
     try {
       const [state] = await releasePermits(semaphore, [id], false)
       if (state !== 'released') {
-        this.lossReason = 'gone'
         const error = this.notHeld('the server no longer knows it')
-        this.publishEnd?.('lost', error)
+        this.end('lost', error, 'gone')
         throw error
       }
     } catch (error) {
@@ -111,7 +108,7 @@ export class PermitLease extends Lease {
         this.releaseOrphan(began)
       throw error
     } finally {
-      this.publishEnd?.('released')
+      this.end('released')
     }
   }
 

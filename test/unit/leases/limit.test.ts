@@ -21,14 +21,13 @@ class LimitedLease extends Lease {
   ) {
     const names = { kind: 'lock', name: 'x', objectId: 'x', relatedIds: [], key: 'x', channel: 'x' }
     super()
+    this.book = new LeaseBook(clock, clock.now(), 900, LIMIT)
     this.leased = { ...names, renewal }
-    this.book = new LeaseBook(clock, clock.now(), 900)
-    this.book.limitTo(LIMIT)
   }
 
   lose(reason: LossReason): void {
     this.lost.push({ at: this.clock.now().monotonic, reason })
-    this.end('lost', undefined)
+    this.end('lost', undefined, reason)
   }
 
   renewalFailed(): void {}

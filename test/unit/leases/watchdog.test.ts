@@ -42,17 +42,17 @@ class NotedLease extends Lease {
       channel: 'channel',
     }
     super()
-    this.leased = { ...names, renewal }
     this.book = new LeaseBook(clock, clock.now(), lasts)
+    this.leased = { ...names, renewal }
   }
 
   get began(): number {
     return this.book.acquired.monotonic
   }
 
-  lose(_reason: LossReason): void {
+  lose(reason: LossReason): void {
     this.lostAt = this.clock.now().monotonic
-    this.end('lost', undefined)
+    this.end('lost', undefined, reason)
   }
 
   renewalFailed(): void {}

@@ -247,6 +247,15 @@ describe('A semaphore whose permits expire', () => {
     expect(await redis.exists(timeouts), 'never resurrected').to.equal(0)
   })
 
+  it('A permit that was taken away is found lost at its release', async () => {
+    const { semaphore, timeouts } = await newSemaphore(1)
+    const permit = await semaphore.acquirePermit()
+    await redis.del(timeouts)
+    const error = await rejection(permit.release())
+    expect(error).to.have.property('code', 'PERMIT_NOT_HELD')
+    expect(permit.signal.reason).to.equal(error)
+  })
+
   it('Many permits are renewed by few calls', async () => {
     const scripts = new SentScripts()
     const { semaphore } = await newSemaphore(

@@ -18,20 +18,16 @@ import { releasedAlready } from './not-held'
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
 
-/** What the level of a call takes from it. */
-interface LevelRequest {
+/** What a hold and its levels take from the calls that acquire them. */
+interface Request {
+  readonly client: Client
+  readonly kind: LeasedLock
   readonly options: { readonly leaseTime: number | undefined }
   readonly caller: Caller
+  readonly entry: HoldEntry<Hold> | undefined
   readonly branchPlace: BranchPlace | undefined
   /** Where the level belongs, if an `unlock()` has to end it. */
   readonly bare: BareLevels<Level> | undefined
-}
-
-/** What a hold takes from the call that acquires it. */
-interface HoldRequest extends LevelRequest {
-  readonly client: Client
-  readonly kind: LeasedLock
-  readonly entry: HoldEntry<Hold> | undefined
 }
 
 /** The new owner whose attempt was granted. */
@@ -60,7 +56,7 @@ export class Hold extends Lease {
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
-    request: HoldRequest,
+    request: Request,
     { threadId, owner, at }: NewOwner,
     readonly book: LeaseBook,
     grant: unknown,
@@ -224,18 +220,24 @@ export class Hold extends Lease {
    * Adds the level of a call, which the server granted by a command that was sent at that moment. A kind of
    * lock without a payload keeps the payload of the owner's newest grant.
    */
-  addLevel({ options, caller, branchPlace, bare }: LevelRequest, sent: Moment, grant: unknown): Level {
+  addLevel({ options, caller, branchPlace, bare }: Request, sent: Moment, grant: unknown): Level {
     const level = new Level(this, options.leaseTime, sent, caller.thread, branchPlace, bare)
     this.levels.add(level)
     this.newestGrant = grant ?? this.newestGrant
     return level
   }
 
-  /**
-   * Ends one of its levels. A level ends once: otherwise a second release would free the level of another
-   * caller.
-   */
-  drop(level: Level): void {
+  /** Its holder ends one of its levels. Throws LockLostError if the hold itself has ended before. */
+  endLevel(level: Level): void {
+    const live = this.checkLive()
+    this.drop(level)
+    if (live) return
+    this.entry?.tidy()
+    throw this.lossError()
+  }
+
+  /** A level ends once: otherwise a second release would free the level of another caller. */
+  private drop(level: Level) {
     if (!this.levels.delete(level))
       throw releasedAlready(this.client, { lockName: this.leased.name, threadId: this.threadId })
     level.branchPlace?.leave()

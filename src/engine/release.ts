@@ -11,33 +11,26 @@ const TRIES_TO_SEE_LEASE = 5
  * rejects with LockLostError.
  */
 export function release(kind: LockKind, level: Level): Promise<void> {
-  return endLevel(level, (hold) =>
-    hold.levels.size === 0 ? releaseLast(kind, hold) : updateLevels(kind, hold),
-  )
+  const { hold } = level
+  return hold.runSerially(async () => {
+    hold.endLevel(level)
+    await (hold.levels.size === 0 ? releaseLast(kind, hold) : updateLevels(kind, hold))
+  })
 }
 
 /**
  * Ends a level in this client and sends nothing. After the last level, the server keeps the lock until its
  * lease ends. Rejects with LockLostError if the hold was lost for another reason than its lease.
  */
-export async function leaveToLease(level: Level): Promise<void> {
-  try {
-    // Local waiters need no wake-up: the server answered them how long the lease lasts.
-    await endLevel(level, async (hold) => hold.levels.size > 0 || hold.leaveToLease())
-  } catch (error) {
-    if (level.hold.lossReason !== 'lease') throw error
-  }
-}
-
-/** `settle`: what follows for a hold that lives. */
-function endLevel(level: Level, settle: (hold: Hold) => Promise<unknown>): Promise<void> {
+export function leaveToLease(level: Level): Promise<void> {
   const { hold } = level
-  return hold.runSerially(async () => {
-    const live = hold.checkLive()
-    hold.drop(level)
-    if (live) return void (await settle(hold))
-    hold.entry?.tidy()
-    throw hold.lossError()
+  const leave = async () => {
+    hold.endLevel(level)
+    // Local waiters need no wake-up: the server answered them how long the lease lasts.
+    if (hold.levels.size === 0) hold.leaveToLease()
+  }
+  return hold.runSerially(leave).catch((error) => {
+    if (hold.lossReason !== 'lease') throw error
   })
 }
 
@@ -45,13 +38,13 @@ function endLevel(level: Level, settle: (hold: Hold) => Promise<unknown>): Promi
  * Sets count and lease on the server to those that the levels of the hold need. Sends them until it knows
  * what the server has:
  *
- * | the server answers | the hold in this client | the end                               |
- * | ------------------ | ----------------------- | ------------------------------------- |
- * | nothing            |                         | rejects, and the hold is uncertain    |
- * | not held           |                         | rejects with LockLostError: it is lost |
- * | reduced or freed   |                         | they are set                          |
- * | another lease      | held                    | none: it asks again                   |
- * |                    | ended, or this is try 5 | the hold is uncertain                 |
+ * | the server answers | the hold in this client | the end                            |
+ * | ------------------ | ----------------------- | ---------------------------------- |
+ * | nothing            |                         | rejects, and the hold is uncertain |
+ * | not held           |                         | the hold is lost: LockLostError    |
+ * | reduced or freed   |                         | they are set                       |
+ * | another lease      | held                    | none: it asks again                |
+ * |                    | ended, or this is try 5 | the hold is uncertain              |
  */
 export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
   const { client, ownerField, levels, book } = hold

@@ -44,7 +44,7 @@ export class Hold extends Lease {
   readonly leased: LeasedLock
   readonly threadId: number
   readonly ownerField: string
-  override readonly at: string | undefined
+  declare readonly at: string | undefined
   /** The entry of its caller in a hold table. A caller without a scope has none. */
   readonly entry: HoldEntry<Hold> | undefined
   /** In the order in which they were acquired. */

@@ -56,7 +56,7 @@ async function reenterInTime(acquisition: Acquisition, hold: Hold) {
  * | an abort, or a shutdown                       | rejects, nothing was sent                            |
  * | the hold has ended                            | undefined, nothing was sent                          |
  * | a maxHoldTime, where the hold has none        | TypeError, nothing was sent                          |
- * | the server does not answer                    | rejects; the end of the hold releases it             |
+ * | the server does not answer                    | rejects, and the hold is uncertain                   |
  * | the server does not have the hold             | undefined; the hold is lost, or its lease has ended  |
  * | the hold has ended in this client since       | undefined; the server releases it                    |
  * | no replica acknowledged it                    | the server takes it back; LockNotReplicatedError     |

@@ -1,5 +1,5 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
-import { isKeyRefused, lacksScripts, NOT_SENT } from '../redis/reply/errors'
+import { cameFromScript, isKeyRefused, lacksScripts, NOT_SENT } from '../redis/reply/errors'
 import { quote } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
 import { suffixed } from './key-names'
@@ -69,6 +69,11 @@ export function refused(call: EndedCall, cause: Error): RedisRefusedError {
     cause.message,
     { cause },
   )
+}
+
+/** Whether the server refused a command within the script, which may have run others before. */
+export function isRefusedWithin(error: unknown): boolean {
+  return error instanceof RedisRefusedError && cameFromScript(error.cause)
 }
 
 function named({ script, keys }: EndedCall): string {

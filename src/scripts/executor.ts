@@ -1,5 +1,6 @@
 import type { Moment, Timer } from '../util/clock'
 import { Slices } from '../util/slices'
+import { unavailable } from './call-errors'
 import type { Script } from './script'
 import { type AnyScriptCall, type CallEnvironment, ScriptCall } from './script-call'
 
@@ -59,14 +60,18 @@ export class ScriptExecutor {
   close(errorFor: (mayHaveBeenApplied: boolean) => unknown): void {
     this.environment.closed = errorFor(false)
     this.silenceCheck?.cancel()
-    for (const call of [...this.unanswered]) call.fail(errorFor(call.mayHaveBeenApplied))
+    for (const call of [...this.unanswered]) call.reject(errorFor(call.mayHaveBeenApplied))
   }
 
   private armSilenceCheck(): Timer {
-    const { clock, silentAfter, unavailableAfter, transport } = this.options
+    const { clock, outages, silentAfter, unavailableAfter, transport } = this.options
     return clock.after(Math.min(silentAfter, unavailableAfter) / 4, () => {
       for (const call of [...this.unanswered]) {
-        if (call.age >= unavailableAfter) call.expire()
+        if (call.age >= unavailableAfter && !call.settled) {
+          const error = unavailable(call)
+          outages.failed(error)
+          call.reject(error)
+        }
         if (call.age < silentAfter) continue
         if (this.lastProbe && clock.elapsedSince(this.lastProbe) < silentAfter) continue
         this.lastProbe = clock.now()

@@ -1,8 +1,8 @@
-import { cameFromScript, scriptBrokeOff, withoutSecrets } from '../redis/reply/errors'
+import { scriptBrokeOff, withoutSecrets } from '../redis/reply/errors'
 import type { BrokenConnection } from '../redis/send/fences'
 import type { Clock, Moment } from '../util/clock'
 import type { Slices } from '../util/slices'
-import { failedHere, NOT_READY, unavailable } from './call-errors'
+import { failedHere, isRefusedWithin, NOT_READY, unavailable } from './call-errors'
 import { explain, type FailureEnvironment, kindOf, reportRetried } from './call-failures'
 import { type CallFences, fencesAfter, isFencePending, NO_FENCES, whenFenced } from './call-fences'
 import type { Script } from './script'
@@ -40,39 +40,49 @@ export type AnyScriptCall = ScriptCall<any>
 
 /**
  * One call of a script. It sends the hash of the script, or the source if the server does not know the hash.
- * After a connection error or a transient error it sends the command again, until a copy is answered or
- * `unavailableAfter` is over.
  *
- * It ends twice. It is settled when its caller has an answer or an error. It is finished when no copy of its
- * command can reach the server any more, which may be later.
+ * A caller waits for the call until it has an answer or an error: then the call is settled. The command is
+ * finished when no copy of it can reach the server any more, which may be later.
+ *
+ * | Command   | Event                                       | A caller that waits | Command after         |
+ * | --------- | ------------------------------------------- | ------------------- | --------------------- |
+ * | paused    | the start; back-off and fences are over     | waits               | in flight             |
+ * | paused    | the same, the connection is not ready       | waits               | paused                |
+ * | paused    | the same, the server refuses connections    | gets an error       | finished              |
+ * | paused    | the same, the call is settled, or late      | gets an error       | finished              |
+ * | in flight | an answer                                   | gets it             | finished              |
+ * | in flight | the server does not know the hash           | waits               | in flight, as source  |
+ * | in flight | the connection broke                        | waits               | paused, with fences   |
+ * | in flight | a transient error                           | waits               | paused                |
+ * | in flight | either, the call is settled, or late        | gets an error       | finished after fences |
+ * | in flight | another error, or it threw in this client   | gets an error       | finished after fences |
+ * | any       | no answer for `unavailableAfter` (executor) | gets an error       | as before             |
+ * | any       | the client is closed (executor)             | gets an error       | as before             |
  */
 export class ScriptCall<Value> {
   readonly started: Moment
   /** When its last copy was sent, apart from copies that only take another way to the server. */
   private sent: Moment
-  /** A copy was sent and has not been answered. */
-  private isInFlight = false
+  private command: 'paused' | 'in flight' | 'finished' = 'paused'
   /**
    * A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the
    * next copy.
    */
   hasLostCopy = false
-  /** The server refused a command within the script, which may have run others before. */
-  private wasRefusedWithin = false
   /** The last error after which the command was sent again, without credentials. */
   lastError: Error | undefined
   /** How long to wait before the next copy, in ms. */
   private backoff = FIRST_BACKOFF
-  /** The last connection that had broken before the command was last sent. */
-  private brokenBefore: BrokenConnection
+  /** The last connection that had broken before the call was made. */
+  private readonly brokenBefore: BrokenConnection
+  /** The next copy waits for these. */
   private fences: CallFences = NO_FENCES
-  /** Its place among the unanswered calls; below 0: it is none of them. */
-  private place = -1
+  /** Its place among the unanswered calls, until its command is finished. */
+  private place = 0
   /** The answer, which may have come after the caller had its error. */
   private reply: Reply<Value> | undefined
   /** The error that the caller has. */
   private error: unknown
-  private isFinished = false
   private promise: Promise<Reply<Value>> | undefined
   private onReply: ((reply: Reply<Value>) => void) | undefined
   private onError: ((error: unknown) => void) | undefined
@@ -92,91 +102,85 @@ export class ScriptCall<Value> {
 
   /** Sends the first copy. A client that is closed sends nothing. */
   start(): void {
-    if (this.environment.closed !== undefined) return this.end(this.environment.closed)
-    this.place = this.environment.unanswered.push(this) - 1
-    this.send(false)
+    const { closed, unanswered } = this.environment
+    this.place = unanswered.push(this) - 1
+    return closed === undefined ? this.send(false) : this.stop(closed)
   }
 
   private send(bySource: boolean, wasRedirected = false) {
     const { transport } = this.environment
     // ioredis would queue a command that is sent now. The server could apply it long after its caller has
     // left.
-    if (transport.state !== 'ready') return this.failed(transport.refusal ?? NOT_READY[transport.state])
-    this.isInFlight = true
-    const failed = (error: unknown) => this.failed(error)
+    if (transport.state !== 'ready') return this.copyFailed(transport.refusal ?? NOT_READY[transport.state])
+    this.command = 'in flight'
+    const failed = (error: unknown) => this.copyFailed(error)
     try {
       if (this.needsReplica && (wasRedirected || transport.mayHaveReplicas?.(this.keys[0]!)))
-        transport.sendAcknowledged!(this, bySource).then(
-          ({ value, acknowledged, waitError }) =>
-            waitError ? this.failed(waitError, true) : this.answered(value, acknowledged),
-          failed,
-        )
+        transport.sendAcknowledged!(this, bySource).then(({ value, acknowledged, waitError }) => {
+          if (!waitError) return this.copyAnswered(value, acknowledged)
+          this.hasLostCopy = true
+          failed(waitError)
+        }, failed)
       else {
-        const answered = (raw: unknown, isFromOtherNode = false) =>
-          isFromOtherNode ? this.answeredByOtherNode(raw, bySource) : this.answered(raw, true)
+        const answered = (raw: unknown, isFromOtherNode = false) => {
+          const mayHaveReplicas = isFromOtherNode && this.needsReplica && transport.sendAcknowledged
+          if (!mayHaveReplicas) return this.copyAnswered(raw, true)
+          // A second copy waits for the replicas of that node. Both have the effect of one.
+          this.hasLostCopy = true
+          this.sendAgain(bySource, true)
+        }
         transport.send(this, bySource, answered, failed)
       }
     } catch (error) {
       // Other code may have patched ioredis, and the command may be on its way all the same.
-      this.failedHere(error)
+      this.threwHere(error)
     }
   }
 
-  /** That node may have replicas: a second copy waits for them. Both have the effect of one. */
-  private answeredByOtherNode(raw: unknown, bySource: boolean) {
-    if (!this.needsReplica || !this.environment.transport.sendAcknowledged) return this.answered(raw, true)
-    this.hasLostCopy = true
-    this.sendAgain(bySource, true)
-  }
-
-  /** The answer came, perhaps after its caller has left. */
-  private answered(raw: unknown, acknowledged: boolean) {
-    const { settled, onReply, script, sent, hasLostCopy, environment } = this
-    this.leaveUnanswered()
+  private copyAnswered(raw: unknown, acknowledged: boolean) {
+    if (this.command === 'finished') return
+    const { onReply, script, sent, hasLostCopy } = this
+    const { outages, refusals } = this.environment
     let value: Value
     try {
       value = script.decode(raw)
     } catch (error) {
-      return this.failedHere(error)
+      return this.threwHere(error)
     }
-    const { outages, refusals } = environment
     if (outages.began) outages.answered()
     if (refusals.began) refusals.answered()
-    if (this.isFinished) return
-    this.isInFlight = false
-    this.isFinished = true
     this.reply = { value, sent, hasLostCopy, acknowledged }
     // Young collections of V8 keep many calls that are over. With their callers they would keep so much that
     // the first 5,000 cycles cost a tenth more CPU.
     this.onReply = this.onError = undefined
-    this.whenFinished?.(this.reply)
-    if (!settled) onReply?.(this.reply)
+    this.finish()
+    if (this.error === undefined) onReply?.(this.reply)
   }
 
-  /** A copy failed, or the connection was not ready for one. `wasApplied`: only its WAIT failed. */
-  private failed(error: unknown, wasApplied = false) {
-    const { clock, closed, retries, secrets, unavailableAfter } = this.environment
+  /** A copy failed, or the connection was not ready for one. */
+  private copyFailed(error: unknown) {
+    if (this.command === 'finished') return
+    const { clock, closed, retries, secrets, transport, unavailableAfter } = this.environment
     const kind = kindOf(error, this.environment)
     const isAway = error === NOT_READY.away
-    this.isInFlight = false
-    if (kind === 'connection' && !isAway) this.connectionBroke()
-    else if (wasApplied || scriptBrokeOff(error)) this.hasLostCopy = true
-    else if (kind === 'refused' && cameFromScript(error)) this.wasRefusedWithin = true
+    const connectionBroke = kind === 'connection' && !isAway
+    this.command = 'paused'
+    if (connectionBroke || scriptBrokeOff(error)) this.hasLostCopy = true
+    if (connectionBroke) this.fences = fencesAfter(this.brokenBefore, transport.serverOf(this.keys[0]!))
     if (kind === 'noscript' && closed === undefined) return this.sendAgain(true)
     // A server error counts more than the closed connection that follows it: READONLY makes ioredis
     // reconnect.
     if (!isAway || !this.lastError) this.lastError = withoutSecrets(error, secrets)
     const isRetried = kind === 'connection' || kind === 'transient'
     if (isRetried) reportRetried(error, this)
-    if (!isRetried || this.settled || this.age >= unavailableAfter) return this.end(explain(error, this))
+    if (!isRetried || this.settled || this.age >= unavailableAfter) return this.stop(explain(error, this))
     clock.after(this.backoff, () => retries.run(() => this.retry()))
   }
 
-  private connectionBroke() {
-    const { transport } = this.environment
+  /** The call threw in this client while it was sent, or its answer could not be read. */
+  private threwHere(error: unknown) {
     this.hasLostCopy = true
-    this.fences = [...this.fences, ...fencesAfter(this.brokenBefore, transport.serverOf(this.keys[0]!))]
-    this.brokenBefore = transport.lastBroken
+    this.stop(failedHere(this, withoutSecrets(error, this.environment.secrets)))
   }
 
   private retry() {
@@ -186,7 +190,7 @@ export class ScriptCall<Value> {
       this.backoff = Math.min(2 * this.backoff, LONGEST_BACKOFF)
       this.sendAgain(false)
     })
-    this.failIfConnectionIsRefused()
+    this.rejectIfConnectionIsRefused()
   }
 
   /**
@@ -195,46 +199,28 @@ export class ScriptCall<Value> {
   private sendAgain(bySource: boolean, wasRedirected = false) {
     const isInTime = this.age < this.environment.unavailableAfter
     if (isInTime || !this.mayHaveBeenApplied) this.send(bySource, wasRedirected)
-    else this.end(unavailable(this))
+    else this.stop(unavailable(this))
   }
 
   /**
    * A server that refuses every new connection also allows no fence, so the call is rejected and does not
    * wait for one.
    */
-  private failIfConnectionIsRefused() {
+  private rejectIfConnectionIsRefused() {
     if (this.settled || !isFencePending(this.fences)) return
     const { refusal } = this.environment.transport
-    if (refusal && kindOf(refusal, this.environment) === 'refused') this.fail(explain(refusal, this))
-    else this.environment.clock.after(LONGEST_BACKOFF, () => this.failIfConnectionIsRefused())
+    if (refusal && kindOf(refusal, this.environment) === 'refused') this.reject(explain(refusal, this))
+    else this.environment.clock.after(LONGEST_BACKOFF, () => this.rejectIfConnectionIsRefused())
   }
 
-  /** There was no answer for `unavailableAfter`. The command may still be in flight. */
-  expire(): void {
-    if (this.settled) return
-    const error = unavailable(this)
-    this.environment.outages.failed(error)
-    this.fail(error)
-  }
-
-  /** The call threw in this client while it was sent, or its answer could not be read. */
-  private failedHere(error: unknown) {
-    this.isInFlight = false
-    this.hasLostCopy = true
-    this.end(failedHere(this, withoutSecrets(error, this.environment.secrets)))
-  }
-
-  /** No more copy is sent. */
-  private end(error: unknown) {
-    this.fail(error)
+  /** Sends no more copy. */
+  private stop(error: unknown) {
+    this.reject(error)
     whenFenced(this.fences, () => this.finish())
   }
 
-  /** The caller gets an error, if it has no answer yet. */
-  fail(error: unknown): void {
-    // A call in flight, or one that waits for a fence, stays among the unanswered, so that the executor
-    // notices if its connection goes silent.
-    if (!this.isInFlight && !isFencePending(this.fences)) this.leaveUnanswered()
+  /** The caller gets this error, if it still waits. */
+  reject(error: unknown): void {
     if (this.settled) return
     this.error = error
     // The caller may have stopped listening.
@@ -242,21 +228,17 @@ export class ScriptCall<Value> {
     this.onError?.(error)
   }
 
+  /** No copy can reach the server any more. */
   private finish() {
-    this.leaveUnanswered()
-    if (this.isFinished) return
-    this.isFinished = true
-    this.whenFinished?.(undefined)
-  }
-
-  private leaveUnanswered() {
-    const { place, environment } = this
-    if (place < 0) return
-    this.place = -1
-    const last = environment.unanswered.pop()!
-    if (last === this) return
-    environment.unanswered[place] = last
-    last.place = place
+    if (this.command === 'finished') return
+    this.command = 'finished'
+    const { unanswered } = this.environment
+    const last = unanswered.pop()!
+    if (last !== this) {
+      unanswered[this.place] = last
+      last.place = this.place
+    }
+    this.whenFinished?.(this.reply)
   }
 
   /** How long ago the call was made, in ms. */
@@ -266,12 +248,12 @@ export class ScriptCall<Value> {
 
   /** Whether the server may have applied the command or a part of it, or may still do so. */
   get mayHaveBeenApplied(): boolean {
-    return this.isInFlight || this.hasLostCopy || this.wasRefusedWithin
+    return this.command === 'in flight' || this.hasLostCopy || isRefusedWithin(this.error)
   }
 
   /** The caller has its answer or its error. The command may still be in flight. */
   get settled(): boolean {
-    return this.isFinished || this.error !== undefined
+    return this.reply !== undefined || this.error !== undefined
   }
 
   /** The answer for a caller that awaits it. */
@@ -292,12 +274,9 @@ export class ScriptCall<Value> {
     }
   }
 
-  /**
-   * Calls back once no copy of this command is in flight: with the reply, or with undefined if there was
-   * none.
-   */
+  /** Calls back once the command is finished: with the reply, or with undefined if there was none. */
   onFinished(callback: (reply: Reply<Value> | undefined) => void): void {
-    if (this.isFinished) callback(this.reply)
+    if (this.command === 'finished') callback(this.reply)
     else this.whenFinished = after(this.whenFinished, callback)
   }
 }

@@ -51,7 +51,7 @@ function firstOf(queue: WaitQueue) {
   const [inFlight, uncertain] = [waiter['inFlight'], waiter['uncertain']]
   const { waitTime } = attempt
   const trying = inFlight && {
-    isInFlight: inFlight['isInFlight'],
+    command: inFlight['command'],
     started: inFlight.started,
     last: inFlight.lastError?.message,
   }

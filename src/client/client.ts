@@ -168,7 +168,9 @@ export class Client {
     const acquire = async () => {
       // A subscriber may have aborted it, or shut the client down, just now.
       this.assertWanted(attempt.signal)
-      return await this.queues.acquire(target, attempt)
+      const reply = await this.queues.acquire(target, attempt)
+      if (reply) attempt.assertGranted?.(reply.value.grant)
+      return reply
     }
     return traceAcquisition(acquire, target, attempt, this.events.origin, this.clock, ANCESTOR_ACQUIRED)
   }

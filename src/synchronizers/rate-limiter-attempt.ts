@@ -1,6 +1,8 @@
 import type { PermitsWanted } from '../api/arguments'
+import { RateNotSetError } from '../api/errors'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import { quote } from '../util/quote'
 import { randomHex } from '../util/random'
 import { type Attempt, blocked, type Outcome } from '../waiting/attempt'
 import { messagesOf, type Synchronizer } from './synchronizer'
@@ -57,4 +59,22 @@ export class RateLimiterAttempt implements Attempt<RateRefusal> {
     }
     client.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
   }
+
+  assertGranted(refusal: RateRefusal): void {
+    const { limiter, wanted } = this
+    if (refusal === 'not set') throw notSet(limiter)
+    if (refusal)
+      throw new RangeError(
+        `${wanted.permits} permits of the rate limiter ${quote(limiter.name)} can never be taken: its rate ` +
+          `is ${refusal.rate} (client ${limiter.client.clientId})`,
+      )
+  }
+}
+
+export function notSet({ name, client }: Synchronizer): RateNotSetError {
+  return new RateNotSetError(
+    `The rate limiter ${quote(name)} has no rate (client ${client.clientId}). Call trySetRate() before the ` +
+      'first acquisition; it changes nothing where a rate is set.',
+    name,
+  )
 }

@@ -5,15 +5,13 @@ import type {
   TryAcquirePermitsOptions,
   UpdateRateOptions,
 } from '../api/call-options'
-import { RateNotSetError } from '../api/errors'
 import { RATE_TYPES, type RateParameters, type RateType, rateArguments } from '../api/rate-limiter-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { prefixed, suffixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
-import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
-import { RateLimiterAttempt } from './rate-limiter-attempt'
+import { notSet, RateLimiterAttempt } from './rate-limiter-attempt'
 import { UNAVAILABLE } from './request-record'
 import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
@@ -221,29 +219,14 @@ async function setRate(limiter: RateLimiter, given: RateParameters, when: number
 }
 
 async function take(limiter: RateLimiter, wanted: PermitsWanted): Promise<boolean> {
-  const { client, name } = limiter
-  const reply = await enter(limiter, new RateLimiterAttempt(limiter, wanted), wanted.waitTime)
-  if (!reply) return false
-  const { grant } = reply.value
-  if (grant === 'not set') throw notSet(limiter)
-  if (grant)
-    throw new RangeError(
-      `${wanted.permits} permits of the rate limiter ${quote(name)} can never be taken: its rate is ` +
-        `${grant.rate} (client ${client.clientId})`,
-    )
-  return true
+  const attempt = new RateLimiterAttempt(limiter, wanted)
+  const reply = await enter(limiter, attempt, wanted.waitTime)
+  if (reply) attempt.assertGranted(reply.value.grant)
+  return reply !== undefined
 }
 
 /** Returns the answer of a script, unless it says that the limiter has no rate. */
 function assertSet(limiter: RateLimiter, answer: number): number {
   if (answer === NOT_SET) throw notSet(limiter)
   return answer
-}
-
-function notSet({ name, client }: RateLimiter): RateNotSetError {
-  return new RateNotSetError(
-    `The rate limiter ${quote(name)} has no rate (client ${client.clientId}). Call trySetRate() before the ` +
-      'first acquisition; it changes nothing where a rate is set.',
-    name,
-  )
 }

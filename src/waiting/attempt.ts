@@ -60,6 +60,8 @@ export interface Attempt<Grant> {
    * what earlier tries may have been granted. Absent where a try changes nothing on the server.
    */
   undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined): void
+  /** Throws if the answer ended the wait and granted nothing. */
+  assertGranted?(grant: Grant): void
   /** The wait has ended, with or without a grant: withdraws from a queue on the server. */
   ended?(granted: boolean): void
 }

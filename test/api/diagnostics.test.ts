@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel, tracingChannel } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import type { Redisson } from '../../src/index'
+import { RateType, type Redisson } from '../../src/index'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { keptBy } from '../kit/left-in'
 import { waitUntil } from '../kit/servers/index'
@@ -90,6 +90,16 @@ describe('The diagnostics channels', () => {
     expect(only('asyncEnd')[1]).to.include({ error, outcome: 'aborted' }).and.not.have.property('result')
     expect(order().slice(-3)).to.deep.equal(['error', 'asyncStart', 'asyncEnd'])
     await hold.unlock()
+  })
+
+  it('Diagnostics tell of what a rate limiter refuses as an error', async () => {
+    const limiter = redisson.getRateLimiter(name)
+    const notSet = await rejection(limiter.acquire())
+    await limiter.trySetRate(RateType.OVERALL, 1, 1_000)
+    const tooMany = await rejection(limiter.tryAcquire(2))
+    expect(only('error').map(({ error }) => error)).to.deep.equal([notSet, tooMany])
+    expect(only('asyncEnd').map(({ outcome }) => outcome)).to.deep.equal(['error', 'error'])
+    await limiter.delete()
   })
 
   it('Diagnostics have nothing of a re-entry, and of the release of the last level only', async () => {

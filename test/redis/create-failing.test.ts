@@ -225,4 +225,23 @@ describe('Redisson.create that fails', () => {
       'TypeError',
     ])
   })
+
+  it('A process ends at once after create() has rejected behind sentinels that are away', async () => {
+    const { host, port } = await openBlackHole()
+    const [refusing, silent] = [
+      { host: '127.0.0.1', port: nothing },
+      { host, port },
+    ]
+    for (const sentinels of [[refusing, refusing], [silent]]) {
+      const redis = { sentinels, name: 'm', connectTimeout: 300 }
+      const output = await runsToItsEnd(`
+        const loaded = await import('./src/index.ts')
+        const { Redisson } = loaded.default ?? loaded
+        await Redisson.create({ redis: ${JSON.stringify(redis)} }).catch(() => {})
+        const rejected = performance.now()
+        process.on('exit', () => console.log('ended after', performance.now() - rejected))
+      `)
+      expect(Number(/ended after (.+)/.exec(output)?.[1])).to.be.below(1_500)
+    }
+  })
 })

@@ -29,6 +29,7 @@ export interface Connector {
   /** False once `disconnect()` was called. */
   connecting: boolean
   connect: Method
+  disconnect(): void
   connectToSentinel?(endpoint: unknown, options?: object): Redis
   /** Asks the sentinel at this endpoint for the primary, and for the other sentinels. */
   resolve?(endpoint: unknown): Promise<Primary | null>

@@ -55,6 +55,8 @@ export function stayWithSentinels(redis: Redis, clock: Clock): void {
       return isNew
     }
   connector.resolve = async (endpoint) => {
+    // ioredis notices that it was disconnected only after it has asked the next sentinel.
+    if (!connector.connecting) throw new Error('Connection is closed.')
     const primary = await resolve(endpoint)
     primaryNamed.set(redis, primary ? addressOf(primary) : undefined)
     return primary
@@ -66,9 +68,19 @@ export function stayWithSentinels(redis: Redis, clock: Clock): void {
     if (addressOf(primary) !== primaryNamed.get(redis)) redis.disconnect(true)
     else if (hasNew) connector.initFailoverDetector?.().catch(ignore)
   }
+  let asking: Redis | undefined
+  const disconnect = connector.disconnect.bind(connector)
+  connector.disconnect = () => {
+    disconnect()
+    asking?.disconnect()
+  }
   connector.connectToSentinel = (endpoint, options) => {
-    // Only the connections that listen have options.
-    if (!options) return open(endpoint)
+    // Only the connections that listen have options. The others ask once, and a process cannot end before
+    // they are destroyed.
+    if (!options) {
+      asking = open(endpoint, { disconnectTimeout: 0 })
+      return asking
+    }
     hasNew = false
     const sentinel = open(endpoint, { ...options, ...LISTENING })
     /** Until then it may name the primary of before, as one that has just restarted does. */

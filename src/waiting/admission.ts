@@ -1,4 +1,4 @@
-import type { ObjectNames } from '../leases/leased'
+import type { ObjectNames } from '../scripts/object-names'
 import type { Reply } from '../scripts/script-call'
 import type { Attempt, Outcome } from './attempt'
 import type { AnyWaiter } from './waiter'

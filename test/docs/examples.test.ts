@@ -46,6 +46,8 @@ describe('The examples of the pages', function () {
   })
   afterEach(async () => {
     await Promise.all(clients.map((client) => client.shutdown({ timeout: 0 })))
+    // What guides/runtimes.md keeps there for reloads.
+    Reflect.deleteProperty(globalThis, 'rlock')
     await withClient(server, (client) => client.flushall())
   })
 

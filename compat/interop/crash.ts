@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { timed, uniqueName } from '../../test/kit/clients'
 import { REDISSON_VERSIONS, startJavaPeer } from '../../test/kit/java'
+import { preparedOnce } from '../../test/kit/prepared'
 import { type LockThread, READ, type Side, WRITE } from '../support/lock-peer'
 import { startNodeHolder } from '../support/node-holder'
 import { channelOf, untilAsleep, untilWaiting, type World } from '../support/world'
@@ -37,12 +38,13 @@ class Doomed {
 
 /** Processes of both sides that are killed with all kinds of holds. */
 export function crashTests(world: World, watchdogMs: number): void {
-  const dead = { Java: new Doomed('Java'), Node: new Doomed('Node') }
+  let dead: Record<Side, Doomed>
   const living = (side: Side): LockThread => world[side].thread('living reader')
   const readTimeouts = (name: string) => world.redis.keys(`{${name}}:*:rwlock_timeout:1`)
 
   // Both die at once, and one wait is enough for all.
-  before(async () => {
+  preparedOnce(async () => {
+    dead = { Java: new Doomed('Java'), Node: new Doomed('Node') }
     await Promise.all([dieUnderWaiters(dead.Java, 'Node'), dieUnderWaiters(dead.Node, 'Java')])
     await sleep(200)
   })

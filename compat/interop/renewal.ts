@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { uniqueName } from '../../test/kit/clients'
 import { REDISSON_VERSIONS } from '../../test/kit/java'
+import { preparedOnce } from '../../test/kit/prepared'
 import { type LockThread, type ObjectChoice, READ, type Side, WRITE } from '../support/lock-peer'
 import type { World } from '../support/world'
 
@@ -51,7 +52,7 @@ export function renewalTests(world: World, watchdogMs: number): void {
   >
 
   // One wait for all: each test looks at what became of its own.
-  before(async () => {
+  preparedOnce(async () => {
     const each = async (prepare: (hold: Hold) => Promise<unknown>) => {
       const both = BOTH.map((side) => new Hold(world, side))
       await Promise.all(both.map(prepare))

@@ -119,16 +119,11 @@ export class ScriptCall<Value> {
         transport.sendAcknowledged!(this, bySource).then(({ value, acknowledged, waitError }) => {
           if (!waitError) return this.copyAnswered(value, acknowledged)
           this.hasLostCopy = true
-          failed(waitError)
+          this.copyFailed(waitError)
         }, failed)
       else {
-        const answered = (raw: unknown, isFromOtherNode = false) => {
-          const mayHaveReplicas = isFromOtherNode && this.needsReplica && transport.sendAcknowledged
-          if (!mayHaveReplicas) return this.copyAnswered(raw, true)
-          // A second copy waits for the replicas of that node. Both have the effect of one.
-          this.hasLostCopy = true
-          this.sendAgain(bySource, true)
-        }
+        const answered = (raw: unknown, isFromOtherNode = false) =>
+          isFromOtherNode ? this.otherNodeAnswered(raw, bySource) : this.copyAnswered(raw, true)
         transport.send(this, bySource, answered, failed)
       }
     } catch (error) {
@@ -137,15 +132,25 @@ export class ScriptCall<Value> {
     }
   }
 
+  /** That node may have replicas: a second copy waits for them. Both have the effect of one. */
+  private otherNodeAnswered(raw: unknown, bySource: boolean) {
+    const { needsReplica, environment } = this
+    if (!needsReplica || !environment.transport.sendAcknowledged) return this.copyAnswered(raw, true)
+    this.hasLostCopy = true
+    this.sendAgain(bySource, true)
+  }
+
   private copyAnswered(raw: unknown, acknowledged: boolean) {
     if (this.command === 'finished') return
+    this.leaveUnanswered()
     const { onReply, script, sent, hasLostCopy } = this
     const { outages, refusals } = this.environment
     let value: Value
     try {
       value = script.decode(raw)
     } catch (error) {
-      return this.threwHere(error)
+      this.threwHere(error)
+      return this.whenFinished?.(undefined)
     }
     if (outages.began) outages.answered()
     if (refusals.began) refusals.answered()
@@ -153,7 +158,7 @@ export class ScriptCall<Value> {
     // Young collections of V8 keep many calls that are over. With their callers they would keep so much that
     // the first 5,000 cycles cost a tenth more CPU.
     this.onReply = this.onError = undefined
-    this.finish()
+    this.whenFinished?.(this.reply)
     if (this.error === undefined) onReply?.(this.reply)
   }
 
@@ -228,9 +233,14 @@ export class ScriptCall<Value> {
     this.onError?.(error)
   }
 
-  /** No copy can reach the server any more. */
   private finish() {
     if (this.command === 'finished') return
+    this.leaveUnanswered()
+    this.whenFinished?.(undefined)
+  }
+
+  /** No copy can reach the server any more. */
+  private leaveUnanswered() {
     this.command = 'finished'
     const { unanswered } = this.environment
     const last = unanswered.pop()!
@@ -238,7 +248,6 @@ export class ScriptCall<Value> {
       unanswered[this.place] = last
       last.place = this.place
     }
-    this.whenFinished?.(this.reply)
   }
 
   /** How long ago the call was made, in ms. */

@@ -1,20 +1,23 @@
 import { outsideThreads } from '../ownership/logical-thread'
-import type { AnyScriptCall, Reply } from '../scripts/script-call'
+import type { AnyScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { queueMicrotask, setImmediate } from '../util/timers'
-import { type Admission, MOST_TOGETHER, type Next, type Waiters, type WaitTarget } from './admission'
-import type { Outcome } from './attempt'
+import {
+  type Admission,
+  MOST_TOGETHER,
+  type Next,
+  type TryReply,
+  type Waiters,
+  type WaitTarget,
+} from './admission'
 import type { Cohort } from './cohort'
 import type { QueuePhase, WaitEnvironment } from './queue-phase'
-import type { AnyWaiter, WaiterQueue } from './waiter'
+import type { AnyWaiter, TryResult, WaiterQueue } from './waiter'
 import { WakeUps } from './wake-ups'
 
 /** After this long without an answer, in ms, the server counts as silent and not as slow. */
 const SILENT_AFTER = 3_000
-
-/** This waiter has failed, or was the last: the next one, if there is one, tries in a moment. */
-const NEXT_ONE: Next = { sleepFor: 0 }
 
 /**
  * The queue of one process for one object: first come, first served. The first waiter tries; where several
@@ -234,40 +237,36 @@ export class WaitQueue implements Waiters, WaiterQueue {
   }
 
   /** `isCompeting`: with all clients. If not, the try took over from a hold of this client. */
-  private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean) {
+  private tryAnswered(waiter: AnyWaiter, reply: TryReply, isCompeting: boolean) {
     const isLast = --this.unanswered === 0
     this.silentSince = isLast ? undefined : this.environment.clock.now()
-    waiter.answered(reply)
-    // No replica has its grant. It tries again at once: the answers to others say nothing of that.
-    if (waiter.phase === 'waiting' && reply.value.granted) {
-      this.knownHeld = false
+    const result = waiter.answered(reply)
+    if (result === 'entered' && isCompeting) this.cohort?.begin(this.isConfirmed)
+    const next = this.nextAfter(result, waiter, reply, isCompeting)
+    this.knownHeld = next !== 'more may enter'
+    if (result === 'again') {
       this.endOverdue()
       return void this.sendTry(waiter)
     }
-    const next = this.afterAnswer(waiter, reply, isCompeting)
-    if (!isLast) return
-    if (next === 'try') return this.tryInTurn()
-    if (next === 'more may enter') return this.askForMore()
-    this.endOverdue()
-    if (!this.first) this.finish()
-    else this.sleepUnlessWoken(next.sleepFor)
+    if (result === 'blocked' && waiter.phase === 'overdue' && isCompeting) waiter.giveUp()
+    if (isLast) this.goOn(next)
   }
 
-  /** What the queue does next, if this was its last try. */
-  private afterAnswer(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean): 'try' | Next {
-    const { granted } = reply.value
-    if (granted && !reply.acknowledged) return NEXT_ONE
-    if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
-    if (!this.first) return NEXT_ONE
-    // The hold that was to pass the lock on was gone: the answer does not say whether another is there.
-    if (!granted && !isCompeting) {
-      this.knownHeld = false
-      return 'try'
-    }
-    const next = this.admission.next(reply, waiter.attempt, this)
-    if (!granted && waiter.phase === 'overdue') waiter.giveUp()
-    this.knownHeld = next !== 'more may enter'
-    return next
+  /**
+   * A grant that no replica has, and a handoff from a hold that was gone, do not say whether another owner is
+   * there.
+   */
+  private nextAfter(result: TryResult, waiter: AnyWaiter, reply: TryReply, isCompeting: boolean): Next {
+    const saysWho = result === 'entered' || (result === 'blocked' && isCompeting)
+    return saysWho && this.first ? this.admission.next(reply, waiter.attempt, this) : 'more may enter'
+  }
+
+  /** The last try was answered. */
+  private goOn(next: Next) {
+    if (next !== 'more may enter') this.endOverdue()
+    if (!this.first) this.finish()
+    else if (next === 'more may enter') this.askForMore()
+    else this.sleepUnlessWoken(next.sleepFor)
   }
 
   /**

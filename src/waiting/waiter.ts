@@ -40,6 +40,9 @@ export type WaiterPhase =
   | 'last try'
   | 'settled'
 
+/** What the answer to a try means for its waiter. `again`: no replica has the grant, so it tries anew. */
+export type TryResult = 'entered' | 'blocked' | 'again' | 'failed'
+
 /** The part of a queue that its waiters use. Iterates over them in their order. */
 export interface WaiterQueue extends Iterable<AnyWaiter> {
   readonly target: { readonly subject: string }
@@ -91,8 +94,10 @@ export class Waiter<Grant> {
   readonly joined: Moment
   /** Only the waiter sets it. A single try is overdue from the start. */
   phase: WaiterPhase
-  /** The server may hold the object for tries that were answered: so many of them were granted. */
-  private uncertain: { unacknowledged: number } | undefined
+  /** The server may hold the object for a try that has ended. */
+  private isUncertain = false
+  /** How many tries were granted, and no replica had the grant. */
+  private unacknowledged = 0
   /** The last try, until it was answered. */
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
   /** What may end its wait without an answer. */
@@ -126,7 +131,7 @@ export class Waiter<Grant> {
 
   /** A try of its own was or may yet be granted on the server. */
   get mayBeGranted(): boolean {
-    return this.isTrying || this.uncertain !== undefined
+    return this.isTrying || this.isUncertain
   }
 
   private get isOver(): boolean {
@@ -158,16 +163,20 @@ export class Waiter<Grant> {
    * Its try was answered. A grant that no replica acknowledged is tried again: the next try is idempotent,
    * and it writes, so that the next WAIT has a write to wait for.
    */
-  answered(reply: Reply<Outcome<Grant>>): void {
+  answered(reply: Reply<Outcome<Grant>>): TryResult {
     const { value, acknowledged } = reply
-    const answer = this.uncertain ? { ...reply, hasLostCopy: true } : reply
+    const answer = this.isUncertain ? { ...reply, hasLostCopy: true } : reply
     this.endTry(reply.hasLostCopy || (value.granted && !acknowledged))
-    if (!value.granted) return
+    if (!value.granted) return 'blocked'
+    if (acknowledged) {
+      this.succeed(answer as GrantedReply<Grant>)
+      return 'entered'
+    }
     // Another owner may have held it since the grant before, as where a lease is shorter than the wait for a
     // replica. That is no reason to count anew: then two such owners would take turns for ever.
-    if (acknowledged) this.succeed(answer as GrantedReply<Grant>)
-    else if (++this.uncertain!.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.isOver)
-      this.failUnreplicated()
+    if (++this.unacknowledged < TRIES_FOR_ACKNOWLEDGEMENT && !this.isOver) return 'again'
+    this.failUnreplicated()
+    return 'failed'
   }
 
   /**
@@ -180,7 +189,7 @@ export class Waiter<Grant> {
     // A refused try that may have been applied may still be in flight. It stays the waiter's try in flight,
     // so that the failing waiter releases what the try may be granted.
     if (!isRefused || !mayHaveBeenApplied) this.inFlight = undefined
-    if (!isRefused && !(error instanceof WrongTypeError)) this.uncertain ??= { unacknowledged: 0 }
+    if (!isRefused && !(error instanceof WrongTypeError)) this.isUncertain = true
     this.fail(error)
     return undefined
   }
@@ -217,14 +226,13 @@ export class Waiter<Grant> {
   }
 
   private succeed(reply: GrantedReply<Grant>) {
-    this.uncertain = undefined
+    this.isUncertain = false
     if (this.settle(true)) this.resolve(reply)
   }
 
-  /** `mayBeApplied`: the server may hold the lock for its try, although the answer does not grant it. */
-  private endTry(mayBeApplied: boolean) {
+  private endTry(isUncertain: boolean) {
     this.phase = this.isOver ? 'overdue' : 'waiting'
-    if (mayBeApplied) this.uncertain ??= { unacknowledged: 0 }
+    this.isUncertain ||= isUncertain
     this.inFlight = undefined
   }
 
@@ -246,8 +254,7 @@ export class Waiter<Grant> {
   }
 
   private failUnreplicated() {
-    const { unacknowledged } = this.uncertain!
-    this.fail(notReplicated(this.name, this.queue.environment.clientAndServer, unacknowledged))
+    this.fail(notReplicated(this.name, this.queue.environment.clientAndServer, this.unacknowledged))
   }
 
   /** Its wait is over, or the grace after it. */
@@ -263,7 +270,7 @@ export class Waiter<Grant> {
       return
     }
     if (queue.isKnownHeld()) this.giveUp()
-    else if (this.uncertain?.unacknowledged) this.failUnreplicated()
+    else if (this.unacknowledged > 0) this.failUnreplicated()
     else this.fail(unanswered(this.name, clientAndServer))
   }
 
@@ -273,7 +280,7 @@ export class Waiter<Grant> {
     this.phase = 'settled'
     this.limits?.timer?.cancel()
     this.limits?.stopListening?.()
-    if (this.inFlight || this.uncertain) this.attempt.undo?.(this.inFlight)
+    if (this.inFlight || this.isUncertain) this.attempt.undo?.(this.inFlight)
     if (phase !== 'sending') this.attempt.ended?.(granted)
     this.inFlight = undefined
     this.queue.leave(this, isTrying)

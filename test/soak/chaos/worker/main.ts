@@ -48,14 +48,14 @@ function firstOf(queue: WaitQueue) {
   const waiter = queue.first
   if (!waiter) return undefined
   const { attempt, joined, phase } = waiter
-  const [inFlight, uncertain] = [waiter['inFlight'], waiter['uncertain']]
+  const [inFlight, isUncertain] = [waiter['inFlight'], waiter['isUncertain']]
   const { waitTime } = attempt
   const trying = inFlight && {
     command: inFlight['command'],
     started: inFlight.started,
     last: inFlight.lastError?.message,
   }
-  return { joined, waitTime, phase, uncertain, trying }
+  return { joined, waitTime, phase, isUncertain, trying }
 }
 
 /** What a contract page says may happen under faults; everything else is a bug. */

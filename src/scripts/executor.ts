@@ -36,7 +36,8 @@ export class ScriptExecutor {
   ): ScriptCall<Value> {
     const { environment } = this
     if (environment.closed === undefined) this.silenceCheck ??= this.armSilenceCheck()
-    const call = new ScriptCall(script, keys, args, needsReplica, environment)
+    const canAsk = environment.transport.sendAcknowledged !== undefined
+    const call = new ScriptCall(script, keys, args, needsReplica && canAsk, environment)
     call.start()
     return call
   }

@@ -92,7 +92,7 @@ export class ScriptCall<Value> {
     readonly script: Script<Value>,
     readonly keys: readonly string[],
     readonly args: readonly (string | number)[],
-    /** A replica must have the writes before the answer counts. */
+    /** A replica must have the writes before the answer counts. The transport can send such a call. */
     private readonly needsReplica: boolean,
     readonly environment: CallEnvironment,
   ) {
@@ -115,29 +115,25 @@ export class ScriptCall<Value> {
     this.command = 'in flight'
     const failed = (error: unknown) => this.copyFailed(error)
     try {
-      if (this.needsReplica && (wasRedirected || transport.mayHaveReplicas?.(this.keys[0]!)))
+      if (this.needsReplica && (wasRedirected || transport.mayHaveReplicas!(this.keys[0]!)))
         transport.sendAcknowledged!(this, bySource).then(({ value, acknowledged, waitError }) => {
           if (!waitError) return this.copyAnswered(value, acknowledged)
           this.hasLostCopy = true
           this.copyFailed(waitError)
         }, failed)
       else {
-        const answered = (raw: unknown, isFromOtherNode = false) =>
-          isFromOtherNode ? this.otherNodeAnswered(raw, bySource) : this.copyAnswered(raw, true)
+        const answered = (raw: unknown, isFromOtherNode = false) => {
+          if (!isFromOtherNode || !this.needsReplica) return this.copyAnswered(raw, true)
+          // That node may have replicas: a second copy waits for them. Both have the effect of one.
+          this.hasLostCopy = true
+          this.sendAgain(bySource, true)
+        }
         transport.send(this, bySource, answered, failed)
       }
     } catch (error) {
       // Other code may have patched ioredis, and the command may be on its way all the same.
       this.threwHere(error)
     }
-  }
-
-  /** That node may have replicas: a second copy waits for them. Both have the effect of one. */
-  private otherNodeAnswered(raw: unknown, bySource: boolean) {
-    const { needsReplica, environment } = this
-    if (!needsReplica || !environment.transport.sendAcknowledged) return this.copyAnswered(raw, true)
-    this.hasLostCopy = true
-    this.sendAgain(bySource, true)
   }
 
   private copyAnswered(raw: unknown, acknowledged: boolean) {
@@ -149,8 +145,7 @@ export class ScriptCall<Value> {
     try {
       value = script.decode(raw)
     } catch (error) {
-      this.threwHere(error)
-      return this.whenFinished?.(undefined)
+      return this.threwHere(error)
     }
     if (outages.began) outages.answered()
     if (refusals.began) refusals.answered()
@@ -190,7 +185,7 @@ export class ScriptCall<Value> {
 
   private retry() {
     whenFenced(this.fences, () => {
-      if (this.settled) return this.finish()
+      if (this.settled) return this.stop(this.error)
       this.sent = this.environment.clock.now()
       this.backoff = Math.min(2 * this.backoff, LONGEST_BACKOFF)
       this.sendAgain(false)
@@ -218,10 +213,14 @@ export class ScriptCall<Value> {
     else this.environment.clock.after(LONGEST_BACKOFF, () => this.rejectIfConnectionIsRefused())
   }
 
-  /** Sends no more copy. */
+  /** Sends no more copy. The command is finished once none of its copies can arrive any more. */
   private stop(error: unknown) {
     this.reject(error)
-    whenFenced(this.fences, () => this.finish())
+    whenFenced(this.fences, () => {
+      this.leaveUnanswered()
+      this.whenFinished?.(undefined)
+      this.whenFinished = undefined
+    })
   }
 
   /** The caller gets this error, if it still waits. */
@@ -233,14 +232,9 @@ export class ScriptCall<Value> {
     this.onError?.(error)
   }
 
-  private finish() {
-    if (this.command === 'finished') return
-    this.leaveUnanswered()
-    this.whenFinished?.(undefined)
-  }
-
   /** No copy can reach the server any more. */
   private leaveUnanswered() {
+    if (this.command === 'finished') return
     this.command = 'finished'
     const { unanswered } = this.environment
     const last = unanswered.pop()!

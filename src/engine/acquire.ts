@@ -3,7 +3,7 @@ import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import { LeaseBook } from '../leases/lease'
 import type { BranchPlace } from '../ownership/branch-queue'
-import type { BareLevels, HoldEntry } from '../ownership/hold-table'
+import type { Acquirer } from '../ownership/caller'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
@@ -23,22 +23,20 @@ export class Acquisition implements AttemptOptions {
   /** How long its hold lasts at most, in ms: what the call gives, or else its client. */
   readonly maxHoldTime: number | undefined
   readonly signal: AbortSignal | undefined
+  readonly caller: Caller
   private readonly started: Moment | undefined
 
   constructor(
     readonly client: Client,
     readonly kind: LockKind,
-    readonly caller: Caller,
+    readonly acquirer: Acquirer<Level>,
     readonly options: AcquireArguments,
-    /** The entry of its hold; undefined where each acquisition is an owner of its own. */
-    readonly entry: HoldEntry<Hold> | undefined,
-    /** Where its level belongs, if an `unlock()` has to end it. */
-    readonly bare: BareLevels<Level> | undefined,
   ) {
     const { leaseTime, maxHoldTime = client.options.maxHoldTime } = options
     if (leaseTime === undefined) this.maxHoldTime = maxHoldTime
     this.lease = leaseTime ?? Math.min(client.lockWatchdogTimeout, maxHoldTime ?? Number.POSITIVE_INFINITY)
     this.signal = options.signal
+    this.caller = acquirer.caller
     if (this.waitTime < Number.POSITIVE_INFINITY) this.started = client.clock.now()
   }
 
@@ -66,7 +64,7 @@ export class Acquisition implements AttemptOptions {
 
 /** Acquires a new hold. Undefined when the wait was over. */
 export async function acquire(acquisition: Acquisition): Promise<Level | undefined> {
-  const { client, kind, caller, entry } = acquisition
+  const { client, kind, caller } = acquisition
   for (let tries = 1; ; tries++) {
     // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
     if (caller.thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
@@ -87,7 +85,7 @@ export async function acquire(acquisition: Acquisition): Promise<Level | undefin
       throw client.closing.reason
     }
     const [level] = hold.levels
-    if (entry) entry.hold = hold
+    if (hold.entry) hold.entry.hold = hold
     // A subscriber learns of it, and may end it at once.
     client.leases.begin(hold)
     if (caller.thread?.children) client.queues.letBranchesIn(kind, caller.thread)

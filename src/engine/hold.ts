@@ -3,8 +3,8 @@ import type { Client } from '../client/client'
 import { Lease, type LeaseBook, type LossReason } from '../leases/lease'
 import type { Orphan } from '../leases/orphan-releaser'
 import { Branches, type BranchPlace } from '../ownership/branch-queue'
-import type { Caller as CallerOf } from '../ownership/caller'
-import type { BareLevels, HoldEntry } from '../ownership/hold-table'
+import type { Acquirer, Caller as CallerOf } from '../ownership/caller'
+import type { HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedLevel } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
@@ -16,18 +16,15 @@ import { lockOrphan } from './lock-orphan'
 import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
-export type Caller = CallerOf<Hold>
+export type Caller = CallerOf<Level>
 
 /** What a hold and its levels take from the calls that acquire them. */
 interface Request {
   readonly client: Client
   readonly kind: LeasedLock
   readonly options: { readonly leaseTime: number | undefined }
-  readonly caller: Caller
-  readonly entry: HoldEntry<Hold> | undefined
+  readonly acquirer: Acquirer<Level>
   readonly branchPlace: BranchPlace | undefined
-  /** Where the level belongs, if an `unlock()` has to end it. */
-  readonly bare: BareLevels<Level> | undefined
 }
 
 /** The new owner whose attempt was granted. */
@@ -46,7 +43,7 @@ export class Hold extends Lease {
   readonly ownerField: string
   declare readonly at: string | undefined
   /** The entry of its caller in a hold table. A caller without a scope has none. */
-  readonly entry: HoldEntry<Hold> | undefined
+  readonly entry: HoldEntry<Level> | undefined
   /** In the order in which they were acquired. */
   readonly levels = new Set<Level>()
   private newestGrant: unknown
@@ -64,7 +61,7 @@ export class Hold extends Lease {
     super()
     this.client = request.client
     this.leased = request.kind
-    this.entry = request.entry
+    this.entry = request.acquirer.entry
     this.threadId = threadId
     this.ownerField = owner
     this.at = at
@@ -145,7 +142,7 @@ export class Hold extends Lease {
       this.drop(level)
       level.bareIn.ended(level, loss)
     }
-    if (loss) entry?.tidy()
+    if (loss) entry?.somethingEnded()
     else entry?.forget(this)
   }
 
@@ -220,8 +217,8 @@ export class Hold extends Lease {
    * Adds the level of a call, which the server granted by a command that was sent at that moment. A kind of
    * lock without a payload keeps the payload of the owner's newest grant.
    */
-  addLevel({ options, caller, branchPlace, bare }: Request, sent: Moment, grant: unknown): Level {
-    const level = new Level(this, options.leaseTime, sent, caller.thread, branchPlace, bare)
+  addLevel({ options, acquirer, branchPlace }: Request, sent: Moment, grant: unknown): Level {
+    const level = new Level(this, options.leaseTime, sent, acquirer.caller.thread, branchPlace, acquirer.bare)
     this.levels.add(level)
     this.newestGrant = grant ?? this.newestGrant
     return level
@@ -232,7 +229,7 @@ export class Hold extends Lease {
     const live = this.checkLive()
     this.drop(level)
     if (live) return
-    this.entry?.tidy()
+    this.entry?.somethingEnded()
     throw this.lossError()
   }
 

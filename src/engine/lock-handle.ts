@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { releaseOptions } from '../api/arguments'
 import type { ReleaseOptions } from '../api/call-options'
 import type { LockHold } from '../api/lock-hold'
-import type { AnyHold, OwnedLevel } from '../ownership/owned-hold'
+import type { OwnedLevel } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import type { Level } from './hold'
@@ -16,7 +16,7 @@ export abstract class Handle<L extends OwnedLevel> implements LockHold {
   private unlocked = false
 
   constructor(
-    private readonly lock: OwnedLock<AnyHold, LockHold>,
+    private readonly lock: OwnedLock<OwnedLevel, LockHold>,
     readonly level: L,
   ) {}
 

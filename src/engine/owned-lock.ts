@@ -14,10 +14,10 @@ import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import type { Leased } from '../leases/leased'
-import { type Caller, callerOf, ThreadCaller, unscopedCaller } from '../ownership/caller'
-import { BareLevels, type HoldEntry } from '../ownership/hold-table'
+import { type Acquirer, type Caller, callerOf, ThreadCaller, unscopedCaller } from '../ownership/caller'
+import { BareLevels } from '../ownership/hold-table'
 import { newChildThread } from '../ownership/logical-thread'
-import type { AnyHold, LevelOf } from '../ownership/owned-hold'
+import type { OwnedLevel } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
@@ -29,28 +29,20 @@ import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
 /**
  * The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases.
  */
-export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
+export abstract class OwnedLock<L extends OwnedLevel, Handle extends LockHold> {
   /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
-  unscoped: BareLevels<LevelOf<H>> | undefined
+  unscoped: BareLevels<L> | undefined
 
   constructor(
     readonly client: Client,
     readonly names: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
-  /**
-   * Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock
-   * already. `bare`: where the level belongs, if an `unlock()` has to end it. Never throws at once.
-   */
-  abstract [ACQUIRE_FOR](
-    caller: Caller<H>,
-    options: AcquireArguments,
-    entry?: HoldEntry<H>,
-    bare?: BareLevels<LevelOf<H>>,
-  ): Promise<LevelOf<H> | undefined>
+  /** Undefined: the wait was over. Never throws at once. */
+  abstract [ACQUIRE_FOR](acquirer: Acquirer<L>, options: AcquireArguments): Promise<L | undefined>
   /** The right to release this level, for a caller that asked for it. */
-  abstract [HANDLE_OF](level: LevelOf<H>): Handle
-  abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
+  abstract [HANDLE_OF](level: L): Handle
+  abstract [RELEASE_LEVEL](level: L): Promise<void>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
     await acquireLevel(this, lockArguments(first, unit), true)
@@ -75,9 +67,9 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
     const thread = newChildThread()
-    let level: LevelOf<H> | undefined
+    let level: L | undefined
     try {
-      level = await acquireLevel(this, given, false, new ThreadCaller<H>(this.client, thread))
+      level = await acquireLevel(this, given, false, new ThreadCaller<L>(this.client, thread))
     } finally {
       if (!level) thread.end()
     }
@@ -106,19 +98,19 @@ export abstract class OwnedLock<H extends AnyHold, Handle extends LockHold> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each engine has handles of its own.
-type LockOf<H extends AnyHold> = OwnedLock<H, any>
+type LockOf<L extends OwnedLevel> = OwnedLock<L, any>
 
 /** How many levels this caller has; those of another thread that is inside its hold count. */
-export async function countOf<H extends AnyHold>(
-  lock: LockOf<H>,
+export async function countOf<L extends OwnedLevel>(
+  lock: LockOf<L>,
   explicit: number | undefined,
 ): Promise<number> {
   lock.client.assertNotClosed()
-  const caller = callerOf<H>(lock.client, explicit)
+  const caller = callerOf<L>(lock.client, explicit)
   const { objectId } = lock.names
   const hold = caller.isScoped
     ? caller.holdOf(objectId)
-    : (caller.nextToUnlock(objectId, lock.unscoped)?.level?.hold as H | undefined)
+    : caller.nextToUnlock(objectId, lock.unscoped)?.level?.hold
   return hold?.checkLive() ? await hold.countLevels() : 0
 }
 
@@ -128,30 +120,30 @@ export async function countOf<H extends AnyHold>(
  *
  * Not async, for the sake of waiters: as an async function it kept 160 bytes more for each of them.
  */
-export function acquireLevel<H extends AnyHold>(
-  lock: LockOf<H>,
+export function acquireLevel<L extends OwnedLevel>(
+  lock: LockOf<L>,
   options: AcquireArguments,
   isBare: boolean,
-  given?: Caller<H>,
-): Promise<LevelOf<H> | undefined> {
+  given?: Caller<L>,
+): Promise<L | undefined> {
   assertHasLock(lock)
   const { client, names } = lock
-  const caller = given ?? callerOf<H>(client, options.threadId)
+  const caller = given ?? callerOf<L>(client, options.threadId)
   const entry = caller.entryToAcquire(names.objectId)
-  if (entry?.loss) throw entry.loss
+  if (entry?.bare.loss) throw entry.bare.loss
   if (entry?.enter() === false)
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(names.name)} already (client ` +
         `${client.clientId}). A caller acquires a lock once at a time: give each concurrent branch its own ` +
         'redisson.run() or threadId.',
     )
-  const bare = isBare ? (entry ?? caller.bareLevels?.(names.objectId) ?? unscopedOf(lock)) : undefined
-  const end = (level?: LevelOf<H>) => {
+  const bare = isBare ? (entry?.bare ?? caller.bareLevels?.(names.objectId) ?? unscopedOf(lock)) : undefined
+  const end = (level?: L) => {
     bare?.end(level)
     entry?.leave()
   }
   bare?.begin()
-  return lock[ACQUIRE_FOR](caller, options, entry, bare).then(
+  return lock[ACQUIRE_FOR]({ caller, entry, bare }, options).then(
     (level) => {
       end(level)
       if (!level && options.waitTime === undefined) throw timedOutFor(lock, client.options.waitTime)
@@ -165,7 +157,7 @@ export function acquireLevel<H extends AnyHold>(
   )
 }
 
-function unscopedOf<H extends AnyHold>(lock: LockOf<H>): BareLevels<LevelOf<H>> {
+function unscopedOf<L extends OwnedLevel>(lock: LockOf<L>): BareLevels<L> {
   lock.unscoped ??= new BareLevels()
   return lock.unscoped
 }
@@ -175,24 +167,28 @@ function timedOutFor({ names, client }: Pick<OwnedLock<never, never>, 'client' |
   return timedOut('lock', names.name, waitTime, client.clientId)
 }
 
-async function releaseFor<H extends AnyHold>(lock: LockOf<H>, explicit: number | undefined): Promise<void> {
+async function releaseFor<L extends OwnedLevel>(
+  lock: LockOf<L>,
+  explicit: number | undefined,
+): Promise<void> {
   const { client, unscoped, names } = lock
   const { objectId, name } = names
-  const caller = callerOf<H>(client, explicit)
+  const caller = callerOf<L>(client, explicit)
   // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
-  const settled = caller.settled(objectId)
-  if (settled) await settled
+  const inFlight = caller.acquisitionInFlight(objectId)
+  if (inFlight) await inFlight
   const target = caller.nextToUnlock(objectId, unscoped)
-  const isAcquiring = caller === unscopedCaller && (unscoped?.acquiring ?? 0) > 0
+  const isAcquiring = caller === unscopedCaller && unscoped?.isAcquiring === true
   if (!target?.level) client.assertNotClosed()
   if (!target) throw notHeldError(client, names, caller.description, isAcquiring)
   const { among, level } = target
   const { loss, hasLive } = among
+  const isDoubtful = level && !caller.isScoped && among.hasFailedBeside(level)
   // From now on no other `unlock()` ends it.
   among.unlocked(level)
   if (!level) throw (caller.isScoped && !hasLive && loss) || lostBefore(lock, caller.description, hasLive)
   // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
-  if (!caller.isScoped && among.hasFailedBeside(level)) warnOfSharedObject(client, name, level.hold.holder)
+  if (isDoubtful) warnOfSharedObject(client, name, level.hold.holder)
   await lock[RELEASE_LEVEL](level)
 }
 

@@ -2,11 +2,11 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
-import type { BareLevels, HoldEntry } from '../ownership/hold-table'
+import type { Acquirer } from '../ownership/caller'
 import { quote } from '../util/quote'
 import { Acquisition, acquire } from './acquire'
 import { forceUnlock, inspectLock } from './force-unlock'
-import type { Caller, Hold, Level } from './hold'
+import type { Level } from './hold'
 import { LockHandle } from './lock-handle'
 import { ACQUIRE_FOR, HANDLE_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockKind } from './lock-kind'
@@ -21,7 +21,7 @@ import { waitForSiblingBranches } from './wait-for-sibling-branches'
  * LockHolds.
  */
 export class ReentrantLock<Handle extends LockHandle = LockHandle>
-  extends OwnedLock<Hold, Handle>
+  extends OwnedLock<Level, Handle>
   implements RLock
 {
   constructor(
@@ -74,14 +74,9 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
   }
 
   // Not async: a further async function costs a process with many callers some percent of its time.
-  [ACQUIRE_FOR](
-    caller: Caller,
-    options: AcquireArguments,
-    entry?: HoldEntry<Hold>,
-    bare?: BareLevels<Level>,
-  ) {
-    const { client, kind } = this
-    const acquisition = new Acquisition(client, kind, caller, options, entry, bare)
+  [ACQUIRE_FOR](acquirer: Acquirer<Level>, options: AcquireArguments) {
+    const acquisition = new Acquisition(this.client, this.kind, acquirer, options)
+    const { caller, entry } = acquirer
     if (caller.thread?.parent) return waitForSiblingBranches(acquisition)
     return entry?.hold ? reenterOrAcquire(acquisition, entry.hold) : acquire(acquisition)
   }

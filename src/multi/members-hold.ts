@@ -12,13 +12,13 @@ import { lossError, stateOf } from './member-states'
 import { releaseAndReport } from './release-members'
 
 /** What one caller holds over the same members: a level for each acquisition. */
-export class MembersHold implements OwnedHold<MembersLevel> {
+export class MembersHold implements OwnedHold {
   /** Those that are held, and those that were lost and that only their LockHold or `withLock` releases. */
   readonly levels = new Set<MembersLevel>()
 
   constructor(
     readonly objectId: string,
-    readonly entry: HoldEntry<MembersHold> | undefined,
+    readonly entry: HoldEntry<MembersLevel> | undefined,
   ) {
     if (entry) entry.hold = this
   }
@@ -38,14 +38,14 @@ export class MembersHold implements OwnedHold<MembersLevel> {
   /** The loss of a level that its caller has yet to release. */
   checkLoss(): unknown {
     const lost = [...this.levels].find((level) => !level.checkLive() && level.leaseTime === undefined)
-    return lost?.loss ?? this.entry?.loss
+    return lost?.loss ?? this.entry?.bare.loss
   }
 
   /** The level was released, or has ended and nothing refers to it any more. */
   drop(level: MembersLevel): void {
     this.levels.delete(level)
     const { entry } = this
-    if (this.levels.size > 0 || entry?.loss) entry?.tidy()
+    if (this.levels.size > 0 || entry?.bare.loss) entry?.somethingEnded()
     else entry?.forget(this)
   }
 }

@@ -4,8 +4,7 @@ import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { ACQUIRE_FOR, HANDLE_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
-import type { Caller } from '../ownership/caller'
-import type { BareLevels, HoldEntry } from '../ownership/hold-table'
+import type { Acquirer } from '../ownership/caller'
 import { processState } from '../ownership/process-state'
 import { inGlobalOrder } from './global-order'
 import type { GrantedMembers } from './granted-members'
@@ -21,7 +20,7 @@ type AcquireMembers = (
 ) => Promise<GrantedMembers | undefined>
 
 /** What a multi lock and a RedLock share; the interfaces document their calls. */
-export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> {
+export abstract class MembersLock extends OwnedLock<MembersLevel, MembersHandle> {
   readonly group: MemberGroup
 
   constructor(
@@ -61,12 +60,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     return { locks: this.group.members.map(({ name }) => name) }
   }
 
-  async [ACQUIRE_FOR](
-    caller: Caller<MembersHold>,
-    options: AcquireArguments,
-    entry?: HoldEntry<MembersHold>,
-    bare?: BareLevels<MembersLevel>,
-  ) {
+  async [ACQUIRE_FOR]({ caller, entry, bare }: Acquirer<MembersLevel>, options: AcquireArguments) {
     this.client.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
@@ -74,7 +68,7 @@ export abstract class MembersLock extends OwnedLock<MembersHold, MembersHandle> 
     const { objectId } = this.names
     const assertNotLost = () => {
       // Another caller may have noticed the loss of a level of this one.
-      const loss = caller.holdOf(objectId)?.checkLoss() ?? entry?.loss
+      const loss = caller.holdOf(objectId)?.checkLoss() ?? entry?.bare.loss
       if (loss) throw loss
     }
     assertNotLost()

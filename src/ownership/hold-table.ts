@@ -1,14 +1,11 @@
 import { Mutex } from 'async-mutex'
-import type { AnyHold, LevelOf, OwnedLevel } from './owned-hold'
+import type { OwnedLevel } from './owned-hold'
 
 /** What the next `unlock()` of a caller ends. `level` is undefined for one that has ended: it is owed. */
 export interface UnlockTarget<L extends OwnedLevel> {
   readonly among: BareLevels<L>
   readonly level: L | undefined
 }
-
-/** The levels that were held when another acquisition of their caller failed. */
-const failedBeside = new WeakSet<OwnedLevel>()
 
 /**
  * The bare levels of one lock: those that `lock()` and `tryLock()` of one caller acquired, and that its
@@ -18,14 +15,32 @@ const failedBeside = new WeakSet<OwnedLevel>()
 export class BareLevels<L extends OwnedLevel> {
   /** In the order of their acquisition. */
   private readonly live: L[] = []
-  protected owed = 0
-  /** How many calls are acquiring a level of it. */
-  acquiring = 0
-  /** The loss of a level whose `unlock()` is owed. An explicit lease that ends is none. */
+  /** Those of them that were held when another acquisition of their caller failed. */
+  private besideFailed: Set<L> | undefined
+  private acquiring = 0
+  private owed = 0
+  /** The loss of a level whose `unlock()` is owed. An explicit lease that ends is none. Only read it. */
   loss: unknown
+
+  /** `entry`: where it belongs, which learns that a level or an acquisition of it has ended. */
+  constructor(private readonly entry?: { somethingEnded(): void }) {}
 
   get hasLive(): boolean {
     return this.live.length > 0
+  }
+
+  /** Whether a call is acquiring a level of it. */
+  get isAcquiring(): boolean {
+    return this.acquiring > 0
+  }
+
+  get isInUse(): boolean {
+    return this.hasLive || this.isAcquiring
+  }
+
+  /** Whether the `unlock()` of a level that has ended is still to come. */
+  get owes(): boolean {
+    return this.owed > 0
   }
 
   /** An acquisition of a level of it has begun. */
@@ -40,13 +55,13 @@ export class BareLevels<L extends OwnedLevel> {
   end(level: L | undefined): void {
     this.acquiring--
     if (level?.bareIn === this) return void this.live.push(level)
-    if (!level) for (const each of this.live) failedBeside.add(each)
-    this.tidy()
+    if (!level && this.live.length > 0) this.besideFailed = new Set(this.live)
+    this.entry?.somethingEnded()
   }
 
   /** Whether another acquisition of this caller has failed while this level was held. */
   hasFailedBeside(level: L): boolean {
-    return failedBeside.has(level)
+    return this.besideFailed?.has(level) === true
   }
 
   /** The level has ended without an `unlock()`. */
@@ -60,12 +75,13 @@ export class BareLevels<L extends OwnedLevel> {
   unlocked(level: L | undefined): void {
     if (level) this.drop(level)
     else if (--this.owed === 0) this.loss = undefined
-    this.tidy()
+    this.entry?.somethingEnded()
   }
 
   private drop(level: L): boolean {
     if (level.bareIn !== this) return false
     level.bareIn = undefined
+    this.besideFailed?.delete(level)
     const at = this.live.indexOf(level)
     if (at >= 0) this.live.splice(at, 1)
     return true
@@ -93,23 +109,20 @@ export class BareLevels<L extends OwnedLevel> {
     for (const level of this.live) if (level.timeLeft < first!.timeLeft) first = level
     return first && { among: this, level: first }
   }
-
-  /** Something of it has ended. */
-  protected tidy(): void {}
 }
 
-/** What one caller has of one lock: its bare levels, and the hold that its next acquisition re-enters. */
-export class HoldEntry<H extends AnyHold = AnyHold> extends BareLevels<LevelOf<H>> {
-  hold: H | undefined
+/** What one caller has of one lock: the hold that its next acquisition re-enters, and its bare levels. */
+export class HoldEntry<L extends OwnedLevel = OwnedLevel> {
+  /** The engine sets it where an acquisition was granted a new hold. */
+  hold: L['hold'] | undefined
+  readonly bare = new BareLevels<L>(this)
   /** Locked while an acquisition of a caller with a scope is in flight: it has one at a time. */
   private readonly entering = new Mutex()
 
   constructor(
-    private readonly table: HoldTable<H>,
+    private readonly table: HoldTable<L>,
     private readonly key: string,
-  ) {
-    super()
-  }
+  ) {}
 
   /** An acquisition begins. False: one is in flight. */
   enter(): boolean {
@@ -122,34 +135,40 @@ export class HoldEntry<H extends AnyHold = AnyHold> extends BareLevels<LevelOf<H
   /** The acquisition is over. */
   leave(): void {
     this.entering.release()
-    this.tidy()
+    this.somethingEnded()
   }
 
   /** Resolves when no acquisition is in flight; undefined if there is none. */
-  settled(): Promise<void> | undefined {
+  acquisitionInFlight(): Promise<void> | undefined {
     return this.entering.isLocked() ? this.entering.waitForUnlock() : undefined
   }
 
-  /** As above, or else a level that an ended thread left in the hold of this caller. */
-  override newestFirst(): UnlockTarget<LevelOf<H>> | undefined {
-    const own = super.newestFirst()
+  /**
+   * What an `unlock()` ends: the newest bare level of this caller, or else a level that an ended thread left
+   * in its hold.
+   */
+  newestFirst(): UnlockTarget<L> | undefined {
+    const own = this.bare.newestFirst()
     if (own || !this.hold) return own
-    const left = ([...this.hold.levels] as LevelOf<H>[]).findLast(
+    const left = ([...this.hold.levels] as L[]).findLast(
       ({ bareIn, thread }) => bareIn && thread && !thread.isAlive,
     )
-    return left && { among: left.bareIn as BareLevels<LevelOf<H>>, level: left }
+    return left && { among: left.bareIn as BareLevels<L>, level: left }
   }
 
-  /** The hold was released or has expired, so its caller can acquire again. */
-  forget(hold: H): void {
+  /** Its hold was released or has expired, so its caller can acquire again. */
+  forget(hold: L['hold']): void {
     if (this.hold === hold) this.hold = undefined
-    this.table.tidy(this.key)
+    this.somethingEnded()
   }
 
-  /** A hold that was lost stays until each of its levels had its `unlock()`. */
-  override tidy(): void {
-    if (!this.hasLevels && this.owed === 0) this.hold = undefined
-    this.table.tidy(this.key)
+  /**
+   * A level or an acquisition of it has ended. A hold that was lost stays until each of its levels had its
+   * `unlock()`.
+   */
+  somethingEnded(): void {
+    if (!this.hasLevels && !this.bare.owes) this.hold = undefined
+    this.table.keepIfNeeded(this.key)
   }
 
   private get hasLevels(): boolean {
@@ -158,11 +177,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> extends BareLevels<LevelOf<H
 
   /** Its caller holds or acquires something. */
   get isInUse(): boolean {
-    return this.hasLevels || this.hasLive || this.acquiring > 0 || this.entering.isLocked()
-  }
-
-  get owes(): boolean {
-    return this.owed > 0
+    return this.hasLevels || this.bare.isInUse || this.entering.isLocked()
   }
 }
 
@@ -170,16 +185,16 @@ export class HoldEntry<H extends AnyHold = AnyHold> extends BareLevels<LevelOf<H
 const MOST_OWING = 10_000
 
 /** The entries of one caller, or of several callers under different keys. */
-export class HoldTable<H extends AnyHold = AnyHold> {
-  private readonly entries = new Map<string, HoldEntry<H>>()
+export class HoldTable<L extends OwnedLevel = OwnedLevel> {
+  private readonly entries = new Map<string, HoldEntry<L>>()
   /** The keys of entries that only owe, in the order in which their holds ended. */
   private readonly owing = new Set<string>()
 
-  get(key: string): HoldEntry<H> | undefined {
+  get(key: string): HoldEntry<L> | undefined {
     return this.entries.get(key)
   }
 
-  getOrCreate(key: string): HoldEntry<H> {
+  getOrCreate(key: string): HoldEntry<L> {
     let entry = this.entries.get(key)
     if (!entry) {
       entry = new HoldEntry(this, key)
@@ -188,12 +203,12 @@ export class HoldTable<H extends AnyHold = AnyHold> {
     return entry
   }
 
-  /** Something of this entry has ended. Without a use it goes; one that only owes may go later. */
-  tidy(key: string): void {
+  /** Something of this entry has ended. An entry without a use goes; one that only owes may go later. */
+  keepIfNeeded(key: string): void {
     const entry = this.entries.get(key)
     this.owing.delete(key)
     if (!entry || entry.isInUse) return
-    if (entry.owes) this.owing.add(key)
+    if (entry.bare.owes) this.owing.add(key)
     else this.entries.delete(key)
     if (this.owing.size <= MOST_OWING) return
     const [oldest] = this.owing

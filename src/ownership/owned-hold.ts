@@ -1,9 +1,8 @@
 import type { LogicalThread } from './logical-thread'
 
-/** One acquisition within a hold. */
+/** One acquisition within a hold. The engine above defines the rest. */
 export interface OwnedLevel {
-  /** `holder`: for messages. */
-  readonly hold: { readonly holder: string }
+  readonly hold: OwnedHold
   /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
   /**
@@ -17,18 +16,14 @@ export interface OwnedLevel {
   checkLive(): boolean
 }
 
-/** The part of a hold that this folder needs. The engine above defines the rest. */
-export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
+/** The part of a hold that this folder needs. */
+export interface OwnedHold {
   readonly objectId: string
-  readonly levels: ReadonlySet<L>
+  /** For messages. */
+  readonly holder: string
+  readonly levels: ReadonlySet<OwnedLevel>
   /** The same for all its levels. */
   checkLive(): boolean
   /** How many levels it has; where a server counts them, by that server. For a hold that is held. */
   countLevels(): Promise<number>
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-export type AnyHold = OwnedHold<any>
-
-/** The levels of this type of hold. */
-export type LevelOf<H extends AnyHold> = H extends OwnedHold<infer L> ? L : never

@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import { BareLevels, HoldTable } from '../../../src/ownership/hold-table'
-import type { OwnedLevel } from '../../../src/ownership/owned-hold'
+import type { OwnedHold, OwnedLevel } from '../../../src/ownership/owned-hold'
+
+const NO_HOLD: OwnedHold = {
+  objectId: '',
+  holder: '',
+  levels: new Set(),
+  checkLive: () => true,
+  countLevels: async () => 0,
+}
 
 interface TestLevel extends OwnedLevel {
   timeLeft: number
@@ -8,7 +16,7 @@ interface TestLevel extends OwnedLevel {
 
 describe('The levels that lock() and tryLock() of one caller acquired', () => {
   const levelOf = (timeLeft = Number.POSITIVE_INFINITY): TestLevel => ({
-    hold: { holder: '' },
+    hold: NO_HOLD,
     thread: undefined,
     bareIn: undefined,
     timeLeft,
@@ -109,24 +117,24 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
   })
 
   it('A table drops an entry whose only level was ended before its lock() resolved', () => {
-    const table = new HoldTable()
+    const table = new HoldTable<TestLevel>()
     const [entry, level] = [table.getOrCreate('a lock'), levelOf()]
-    entry.begin()
-    level.bareIn = entry
-    entry.unlocked(level)
+    entry.bare.begin()
+    level.bareIn = entry.bare
+    entry.bare.unlocked(level)
     expect(table.get('a lock')).to.equal(entry)
-    entry.end(level)
+    entry.bare.end(level)
     expect(table.get('a lock')).to.equal(undefined)
   })
 
   it('A table keeps a bounded number of entries that only owe', () => {
-    const table = new HoldTable()
+    const table = new HoldTable<TestLevel>()
     const entries = Array.from({ length: 10_002 }, (_, at) => {
       const entry = table.getOrCreate(String(at))
       const level = levelOf()
-      add(entry, level)
-      entry.ended(level)
-      entry.tidy()
+      add(entry.bare, level)
+      entry.bare.ended(level)
+      entry.somethingEnded()
       return entry
     })
     expect(entries.filter((entry, at) => table.get(String(at)) === entry)).to.have.lengthOf(10_000)

@@ -92,7 +92,7 @@ describe('The diagnostics channels', () => {
     await hold.unlock()
   })
 
-  it('Diagnostics tell of what a rate limiter refuses as an error', async () => {
+  it('Diagnostics tell of what a rate limiter refuses as an error (V211)', async () => {
     const limiter = redisson.getRateLimiter(name)
     const notSet = await rejection(limiter.acquire())
     await limiter.trySetRate(RateType.OVERALL, 1, 1_000)

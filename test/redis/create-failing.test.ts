@@ -226,7 +226,7 @@ describe('Redisson.create that fails', () => {
     ])
   })
 
-  it('A process ends at once after create() has rejected behind sentinels that are away', async () => {
+  it('A process ends at once after create() has rejected behind sentinels that are away (V212)', async () => {
     const { host, port } = await openBlackHole()
     const [refusing, silent] = [
       { host: '127.0.0.1', port: nothing },

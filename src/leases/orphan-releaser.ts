@@ -18,6 +18,15 @@ export interface Orphan {
 }
 
 /**
+ * Whether the server surely keeps it no longer, where its lease was last set at `since`. By the clock that
+ * advanced less: one that was set forward must end nothing early.
+ */
+export function isSurelyOver({ lease }: Orphan, since: Moment, clock: Clock): boolean {
+  const { monotonic, wall } = clock.now()
+  return Math.min(monotonic - since.monotonic, wall - since.wall) >= lease + margin(lease)
+}
+
+/**
  * Releases orphans in the background. An orphan is an acquisition that was cancelled while its command was in
  * flight, or a hold whose last `unlock()` could not reach the server. Each release is retried until the
  * server has answered it, until it has refused it for a minute, or until the lease has surely ended.
@@ -84,16 +93,10 @@ export class OrphanReleaser {
     return work.finally(() => this.inProgress.delete(work))
   }
 
-  /** By the clock that advanced less: a clock that was set forward must not end the retries early. */
-  private surelyElapsed(since: Moment): number {
-    const { monotonic, wall } = this.clock.now()
-    return Math.min(monotonic - since.monotonic, wall - since.wall)
-  }
-
   private release(orphan: Orphan, since: Moment): Promise<void> {
     return outsideRequests(async () => {
       let refusedSince: Moment | undefined
-      while (this.surelyElapsed(since) < orphan.lease + margin(orphan.lease)) {
+      while (!isSurelyOver(orphan, since, this.clock)) {
         try {
           return await orphan.release()
         } catch (error) {

@@ -1,8 +1,7 @@
 import type { Replication } from '../redis/replica-ack/connection'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { getOrCreate } from '../util/get-or-create'
-import { margin } from './lease'
-import type { Orphan, OrphanReleaser } from './orphan-releaser'
+import { isSurelyOver, type Orphan, type OrphanReleaser } from './orphan-releaser'
 
 /** How often the client looks for servers that were replaced, in ms, while it keeps releases. */
 const LOOK_EVERY = 100
@@ -87,7 +86,8 @@ export class RecentReleases {
     if (this.servers.size > 0) this.timer = this.clock.after(LOOK_EVERY, this.look)
   }
 
-  private mayBeNeeded({ answered, orphan: { lease } }: Release): boolean {
-    return this.clock.elapsedSince(answered) < Math.min(KEPT_FOR, lease + margin(lease))
+  private mayBeNeeded({ answered, orphan }: Release): boolean {
+    const isOld = this.clock.now().monotonic - answered.monotonic >= KEPT_FOR
+    return !isOld && !isSurelyOver(orphan, answered, this.clock)
   }
 }

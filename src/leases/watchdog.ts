@@ -87,8 +87,8 @@ export class Watchdog {
     const isRenewed = lease.needsWatchdog && !lease.book.isAtLimit
     const now = clock.now()
     const entry = this.watched.get(lease)
-    const wasRenewed = entry && entry.phase !== 'expiring'
-    if (isRenewed !== wasRenewed) {
+    const wasRenewed = entry !== undefined && entry.phase !== 'expiring'
+    if (!entry || isRenewed !== wasRenewed) {
       const phase = isRenewed ? 'scheduled' : 'expiring'
       // A new entry: the answer to a renewal that was sent for the old one does not count.
       this.watched.set(lease, { lease, phase, isFailing: false, isAlone: false, isWantedAgain: false })
@@ -110,7 +110,7 @@ export class Watchdog {
     const now = this.options.clock.now()
     if (entry.phase === 'scheduled')
       this.actions.set(lease, Math.min(this.actions.at(lease), this.furtherClock.timeAt(now) + within))
-    else entry.isWantedAgain = true
+    else if (entry.phase === 'inFlight') entry.isWantedAgain = true
     this.deadlineChanged(lease, now)
   }
 

@@ -8,14 +8,17 @@ interface Armed {
 /** A clock that stands still until it is reported to go on. */
 export class VirtualClock implements Clock {
   private time = 0
+  /** How far the wall clock was set forward, in ms. */
+  private setForward = 0
   private readonly armed = new Set<Armed>()
 
   now(): Moment {
-    return { monotonic: this.time, wall: this.time }
+    return { monotonic: this.time, wall: this.time + this.setForward }
   }
 
   elapsedSince(moment: Moment): number {
-    return this.time - moment.monotonic
+    const { monotonic, wall } = this.now()
+    return Math.max(monotonic - moment.monotonic, wall - moment.wall)
   }
 
   after(delay: number, callback: () => void): Timer {
@@ -26,6 +29,11 @@ export class VirtualClock implements Clock {
     const timer = { at: this.time + delay, callback }
     this.armed.add(timer)
     return { cancel: () => this.armed.delete(timer) }
+  }
+
+  /** Sets the wall clock forward. No time passes. */
+  jump(ms: number): void {
+    this.setForward += ms
   }
 
   /** Lets time pass and calls back what is due then. */

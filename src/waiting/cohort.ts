@@ -142,10 +142,11 @@ export class Cohort {
    * processes read.
    */
   hear(byReaders = false): void {
-    if (this.echoes > 0) this.echoes--
+    const isOwn = this.echoes > 0
+    if (isOwn) this.echoes--
     else this.heard++
     if (byReaders) this.heard = Math.max(this.heard, this.peers)
-    if (this.heard === 0) return
+    if (this.heard === 0 || (isOwn && !byReaders)) return
     this.misses = Math.min(this.misses, MISSES_OF_ABSENT * Math.max(0, this.peers - this.heard))
     if (this.turn !== 'ours') this.leaveToOthers()
   }

@@ -172,6 +172,15 @@ describe('The cohort policy of a process', () => {
     })
   })
 
+  it('The message of a further release of permits here leaves the turn as it is', () => {
+    ourTurn(1)
+    turn.hear()
+    turn.release(true)
+    turn.released(0)
+    turn.hear()
+    expect(turn.takeHandoff()).to.equal(true)
+  })
+
   it('The last reader releases the lock for all readers, for every number of readers', () => {
     ourTurn(3)
     turn.hear(true)

@@ -171,8 +171,8 @@ export class Hold extends Lease {
   }
 
   /**
-   * The server may have more levels of it, or a longer lease, than the client knows. The count is absolute,
-   * so the next operation corrects it. Without another one, its end does.
+   * The server may have more levels of it, or a longer lease, than the client knows. The next operation sets
+   * the count, but a copy of the one before may come later. So it stays uncertain, and its end releases it.
    */
   becameUncertain(): void {
     this.isUncertain = true
@@ -284,8 +284,7 @@ export class Hold extends Lease {
 export class Level implements OwnedLevel {
   constructor(
     readonly hold: Hold,
-    /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
-    public leaseTime: number | undefined,
+    private ownLease: number | undefined,
     /** When the command that acquired it was sent. */
     readonly sent: Moment,
     readonly thread: LogicalThread | undefined,
@@ -293,6 +292,17 @@ export class Level implements OwnedLevel {
     readonly branchPlace: BranchPlace | undefined,
     public bareIn: OwnedLevel['bareIn'],
   ) {}
+
+  /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
+  get leaseTime(): number | undefined {
+    return this.ownLease
+  }
+
+  /** The watchdog renews it from now on. */
+  renewFromNow(): void {
+    this.ownLease = undefined
+    this.hold.client.leases.renewNow(this.hold)
+  }
 
   checkLive(): boolean {
     return this.hold.checkLive() && this.hold.levels.has(this)

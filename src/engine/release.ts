@@ -76,7 +76,7 @@ export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
     // nothing.
     book.endsAt(value.leaseEnd)
   }
-  // This is no error: the count is absolute, so the next operation sets it, or the end of the hold.
+  // This is no error: the next operation sets the count, or the end of the hold releases it.
   hold.becameUncertain()
 }
 

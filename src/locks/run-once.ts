@@ -56,8 +56,7 @@ export function runOnce(
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
     const handToWatchdog = () => {
       if (!hold.isHeld || client.isClosed) return
-      hold.level.leaseTime = undefined
-      client.leases.renewNow(hold.level.hold)
+      hold.level.renewFromNow()
     }
     const timer = clock.after(Math.max(0, hold.level.hold.book.left() - early), handToWatchdog)
     const end = async () => {

@@ -34,7 +34,7 @@ const MISSES_OF_ABSENT = 3
  * | ------------------------------- | ---------- | ------- | -------- | --------- | ------ | -------- |
  * | begin: the turn goes on         | ours       |         |          |           |        |          |
  * | begin: a new turn               | ours       | now     | 0        |           |        | +1 (c)   |
- * | takeHandoff: true               |            |         | +1       |           |        |          |
+ * | takeHandoff: true (f)           |            |         | +1       |           |        |          |
  * | release: of our turn            | releasing  |         |          | 0         | 1 (a)  |          |
  * | release: a local caller is next | next       |         | +1       | 0         | 1 (a)  |          |
  * | release: any other              |            |         |          |           | +1 (a) |          |
@@ -46,7 +46,8 @@ const MISSES_OF_ABSENT = 3
  * | hear: the last of all readers   | others (d) | now (d) |          | all peers |        | 0        |
  *
  * (a) If this process hears the message. (b) If it was `releasing`. (c) If the yield ended before all peers
- * were heard. (d) Unless the turn is `ours`. (e) No more peers are absent than were not heard.
+ * were heard. (d) Unless the turn is `ours`. (e) No more peers are absent than were not heard. (f) Not
+ * while `releasing`: then it counts nothing.
  */
 export class Cohort {
   /**

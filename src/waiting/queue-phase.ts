@@ -23,6 +23,9 @@ import type { WaitSettings } from './waiter'
  * | trying               | the last answer: more may enter                | tries now             | trying      |
  * | trying, woken        | the last answer, and no waiter is left         | stops listening       | idle        |
  * | trying, woken        | the last try failed, or its waiter has left    | tries                 | trying      |
+ * | trying, woken        | an answer: granted, but no replica has that    | sends that try again  | as before   |
+ * | trying               | the last try met a transient error             | listens, sleeps a bit | at rest     |
+ * | woken                | the same                                       | tries                 | trying      |
  * | sleeping, rechecking | its time is over                               | tries                 | trying      |
  * | yielding             | its time is over                               | tries now             | trying      |
  */

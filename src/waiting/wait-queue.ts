@@ -3,14 +3,8 @@ import type { AnyScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { queueMicrotask, setImmediate } from '../util/timers'
-import {
-  type Admission,
-  MOST_TOGETHER,
-  type Next,
-  type TryReply,
-  type Waiters,
-  type WaitTarget,
-} from './admission'
+import type { Admission, Next, TryReply, Waiters, WaitTarget } from './admission'
+import { MOST_TOGETHER } from './admission'
 import type { Cohort } from './cohort'
 import type { QueuePhase, WaitEnvironment } from './queue-phase'
 import type { AnyWaiter, TryResult, WaiterQueue } from './waiter'
@@ -137,9 +131,17 @@ export class WaitQueue implements Waiters, WaiterQueue {
     waiter.before = waiter.behind = undefined
     this.overdue?.delete(waiter)
     if (this.isResting && !this.first) this.finish()
-    // A thousand waiters may fail one after the other, each at once, and one abort may remove several: the
-    // queue goes on after the last of them.
-    if (duringTry && --this.unanswered === 0) queueMicrotask(() => this.areTriesOver && this.tryInTurn())
+    if (!duringTry) return
+    this.unanswered--
+    this.goOnSoon()
+  }
+
+  /**
+   * A thousand waiters may fail one after the other, each at once, and one abort may remove several: the
+   * queue goes on after the last of them.
+   */
+  private goOnSoon() {
+    if (this.unanswered === 0) queueMicrotask(() => this.areTriesOver && this.tryInTurn())
   }
 
   /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
@@ -289,12 +291,13 @@ export class WaitQueue implements Waiters, WaiterQueue {
   }
 
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall) {
+    this.unanswered--
     this.silentSince = undefined
     this.knownHeld = false
     const retryAfter = waiter.tryFailed(error, call)
-    if (retryAfter === undefined) return
+    if (retryAfter === undefined) return this.goOnSoon()
     // An answer to another one must not let it sleep.
-    if (--this.unanswered > 0) this.wake()
+    if (this.unanswered > 0) this.wake()
     else this.sleepUnlessWoken(retryAfter)
   }
 

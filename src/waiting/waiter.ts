@@ -48,8 +48,8 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
   readonly target: { readonly subject: string }
   readonly environment: WaitSettings
   /**
-   * Called once when the waiter was settled for any reason: removes it. `duringTry`: the queue awaited the
-   * answer to a try of the waiter.
+   * Called once when the waiter was settled for any reason: removes it. `duringTry`: its try has no answer
+   * yet.
    */
   leave(waiter: AnyWaiter, duringTry: boolean): void
   /** Whether the server said that the lock is held, and has not been silent since. */
@@ -80,6 +80,7 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
  * | overdue           | an answer to another try              | not acquired                       | settled     |
  * | any but settled   | an abort, or the shutdown             | rejects, and undoes its tries      | settled     |
  * | any but settled   | its time is over: the server is away  | rejects                            | settled     |
+ * | trying, last try  | the same, a copy of its try failed    | rejects                            | settled     |
  * | trying            | its time is over                      | waits for the answer               | last try    |
  * | waiting           | the same, the object may be free      | waits for the next answer          | overdue     |
  * | waiting           | the same, the object is held          | not acquired                       | settled     |
@@ -179,11 +180,9 @@ export class Waiter<Grant> {
     return 'failed'
   }
 
-  /**
-   * Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed, and
-   * left the queue during its try.
-   */
+  /** Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed. */
   tryFailed(error: unknown, { mayHaveBeenApplied }: AnyScriptCall): number | undefined {
+    this.stopTrying()
     if (error instanceof RedisUnavailableError) return this.unavailable(error)
     const isRefused = error instanceof RedisRefusedError
     // A refused try that may have been applied may still be in flight. It stays the waiter's try in flight,
@@ -230,8 +229,12 @@ export class Waiter<Grant> {
     if (this.settle(true)) this.resolve(reply)
   }
 
-  private endTry(isUncertain: boolean) {
+  private stopTrying() {
     this.phase = this.isOver ? 'overdue' : 'waiting'
+  }
+
+  private endTry(isUncertain: boolean) {
+    this.stopTrying()
     this.isUncertain ||= isUncertain
     this.inFlight = undefined
   }

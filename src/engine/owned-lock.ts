@@ -138,20 +138,18 @@ export function acquireLevel<L extends OwnedLevel>(
         'redisson.run() or threadId.',
     )
   const bare = isBare ? (entry?.bare ?? caller.bareLevels?.(names.objectId) ?? unscopedOf(lock)) : undefined
-  const end = (level?: L) => {
-    bare?.end(level)
-    entry?.leave()
-  }
   bare?.begin()
   return lock[ACQUIRE_FOR]({ caller, entry, bare }, options).then(
     (level) => {
-      end(level)
+      bare?.end(level)
+      entry?.leave()
       if (!level && options.waitTime === undefined) throw timedOutFor(lock, client.options.waitTime)
       if (level && bare && !caller.isScoped && caller.thread) warnOfEndedThread(client, names.name)
       return level
     },
     (error) => {
-      end()
+      bare?.end(undefined)
+      entry?.leave()
       throw error
     },
   )

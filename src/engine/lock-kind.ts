@@ -1,7 +1,7 @@
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
-import type { Caller } from './hold'
+import type { Caller, Hold } from './hold'
 import type { LeasedLock } from './leased-lock'
 import type { ReleaseReply } from './release-reply'
 
@@ -34,22 +34,14 @@ export interface LockAttempt extends Attempt<Payload> {
 
 /** One kind of re-entrant lock: its names, and the calls of its scripts. */
 export interface LockKind extends WaitTarget, LeasedLock {
-  /**
-   * Several owners may hold it together. Then each remaining level keeps its own end after a partial release.
-   * Otherwise the key gets the longest lease of the remaining levels again, in full.
-   */
-  readonly shared?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
   readonly addsLeases?: boolean
   /** How a log shows the lock; absent: as an RLock. */
   readonly shownAs?: string
-  /**
-   * Where the lock is not re-entrant: the getter of the one that is, for a caller that holds it and acquires
-   * it again.
-   */
-  readonly reentrantBy?: string
   /** `waitTime`: what is left of the wait. Throws if the caller would wait for itself. */
   newAttempt(options: AttemptOptions, waitTime: number): LockAttempt
+  /** Throws where the lock is not re-entrant, for a caller that has this hold and acquires it again. */
+  refuseReentry?(hold: Hold, caller: Caller): never
   /**
    * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial
    * release of this hold saw, or 0.

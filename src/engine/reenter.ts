@@ -1,5 +1,3 @@
-import { IllegalMonitorStateError } from '../api/errors'
-import { quote } from '../util/quote'
 import { nameOf, notReplicated } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import { type Acquisition, acquire } from './acquire'
@@ -16,19 +14,11 @@ interface Entering {
 
 /** Adds a level to a hold of the caller, or acquires a new hold if that one ends before. */
 export async function reenterOrAcquire(acquisition: Acquisition, hold: Hold): Promise<Level | undefined> {
-  if (acquisition.kind.reentrantBy && hold.checkLive()) throw reentryRefused(acquisition, hold)
+  if (hold.checkLive()) acquisition.kind.refuseReentry?.(hold, acquisition.caller)
   const level = await reenterInTime(acquisition, hold)
   if (level) return level
   if (hold.state === 'lost') throw hold.lossError()
   return await acquire(acquisition)
-}
-
-function reentryRefused({ kind: { name, reentrantBy }, caller }: Acquisition, hold: Hold) {
-  return new IllegalMonitorStateError(
-    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
-      `(client ${hold.client.clientId}, thread id ${hold.threadId}). Release it first. ` +
-      `Where code that holds a lock calls code that takes it again, use ${reentrantBy}.`,
-  )
 }
 
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */

@@ -1,9 +1,18 @@
+import type { Caller, Hold } from '../engine/hold'
 import type { ReleaseReply } from '../engine/release-reply'
 import type { RLock } from '../engine/rlock'
+import type { Orphan } from '../leases/orphan-releaser'
+import { ownersOfClient } from '../ownership/owner-field'
+import { prefixed } from '../scripts/key-names'
+import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { FairAttempt } from './fair-attempt'
-import { FairKind } from './fair-kind'
-import { FairPlaces } from './fair-places'
+import type { Moment } from '../util/clock'
+import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
+import { GRANTED, type Outcome } from '../waiting/attempt'
+import { AcquireAttempt, decodeRelease } from './base-lock-kind'
+import { FairPlaces, type FairQueue, REFRESH } from './fair-places'
+import { HashLockKind } from './hash-lock-kind'
+import { reentryRefused } from './non-reentrant-lock'
 
 /**
  * Redisson's fair lock: an RLock whose waiters are served in the order in which they arrived at the server,
@@ -28,18 +37,160 @@ import { FairPlaces } from './fair-places'
  */
 export interface RFairLock extends RLock {}
 
-/** See the interface. */
-export class FairLockKind extends FairKind {
-  protected override readonly Attempt = FairAttempt
+/**
+ * How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has
+ * usually lapsed.
+ */
+const LEAVING_LASTS = 60_000
 
-  /** If the server refuses the message, a refresh finds the next owner. */
-  protected override free(...args: Parameters<FairKind['free']>): ScriptCall<ReleaseReply> {
-    const call = super.free(...args)
+/** The longest sleep of a waiter, in ms. It is long, because the refresh of its place also wakes it. */
+const RECHECK_AFTER = 600_000
+
+/**
+ * The answer to a try. If it did not acquire: whether the owner has a place in the queue, and how long the
+ * lock, or the place at the head, lasts without any command, in ms; -1 without expiry.
+ */
+type FairAnswer = Outcome<undefined> & { readonly isPlaced?: boolean; readonly lives?: number }
+
+function decodeAcquire(raw: unknown): FairAnswer {
+  if (raw === null) return GRANTED
+  const [place, lives] = raw as [number, number]
+  return { granted: false, blockedFor: RECHECK_AFTER, isPlaced: place === 1, lives }
+}
+
+const ACQUIRE = script('fair-lock/acquire', decodeAcquire)
+const RELEASE = script('fair-lock/release', decodeRelease)
+const FORCE_RELEASE = script('fair-lock/force-release', decodeRelease)
+const LEAVE = script('fair-lock/leave', Number)
+
+/**
+ * The queue is on the server. The refresh of the places also wakes the waiters while no message can arrive.
+ */
+class InOrderOfServer extends Admission {
+  override recheckAfter(): number {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+const IN_ORDER_OF_SERVER = new InOrderOfServer()
+
+/** The scripts of Java's fair lock: in Redis it is the hash of a plain lock, and a queue of owners. */
+export class FairLockKind extends HashLockKind implements FairQueue {
+  override readonly kind: string = 'fair'
+  override readonly takesTurns = false
+  override readonly admission = () => IN_ORDER_OF_SERVER
+  protected override readonly Attempt = FairAttempt
+  /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
+  readonly allowance = 5_000
+  private readonly queueKeys: readonly string[] = [
+    this.key,
+    prefixed('redisson_lock_queue', this.key),
+    prefixed('redisson_lock_timeout', this.key),
+  ]
+  private readonly ownChannels = `${this.channel}:`
+
+  /** Each waiter has a queue of its own in this client, and is notified on a channel of its own. */
+  queueOf(owner: string): WaitTarget {
+    return queueBeside(this, `waiter ${owner}`, { channel: this.ownChannels + owner })
+  }
+
+  /** One try. With `queues` it enters the queue if it does not acquire. */
+  override acquire(owner: string, lease: number, queues = false): ScriptCall<FairAnswer> {
+    const { allowance, client, ownChannels } = this
+    const args = [owner, lease, allowance, queues ? 1 : 0, ownChannels, client.publishCommand]
+    return client.scripts.run(ACQUIRE, this.queueKeys, args, true)
+  }
+
+  override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
+    return count > 0 ? super.release(owner, count, lease, leaseEnd) : this.free(RELEASE, owner)
+  }
+
+  override forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
+    return this.free(FORCE_RELEASE, owner)
+  }
+
+  /** The server notifies the next owner in the queue; if it refuses the message, a refresh finds it. */
+  private free(script: typeof RELEASE, owner: string): ScriptCall<ReleaseReply> {
+    const { allowance, channel, client, ownChannels } = this
+    const args = [owner, allowance, ownChannels, channel, client.publishCommand]
+    const call = client.scripts.run(script, this.queueKeys, args)
     call.whenAnswered(({ value }) => {
-      if (value.result === 'freed' && value.notified === undefined)
-        FairPlaces.of(this.client, this)?.refreshWithin(0)
+      if (value.result === 'freed' && value.notified === undefined) FairPlaces.of(this)?.refreshWithin(0)
     })
     return call
+  }
+
+  leave(owner: string): ScriptCall<number> {
+    const { allowance, client, ownChannels } = this
+    return client.scripts.run(LEAVE, this.queueKeys, [owner, allowance, ownChannels, client.publishCommand])
+  }
+
+  refresh(from: number, waitsAhead: number) {
+    const { allowance, client, ownChannels } = this
+    const owners = ownersOfClient(client.clientId)
+    const args = [owners, allowance, from, waitsAhead, ownChannels, client.publishCommand]
+    return client.scripts.run(REFRESH, this.queueKeys, args)
+  }
+}
+
+/** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
+class FairAttempt extends AcquireAttempt<FairLockKind> {
+  override readonly target = this.kind.queueOf(this.owner)
+  private readonly queues = this.waitTime > 0
+  private places: FairPlaces | undefined
+  /** When the last try was sent whose answer said that the owner is in the queue. */
+  placedAt: Moment | undefined
+  /** The queue on the server may have a place of it. */
+  private mayHavePlace = false
+
+  override send(): ScriptCall<Outcome<undefined>> {
+    const { kind, owner, lease } = this
+    if (!this.queues) return kind.acquire(owner, lease)
+    this.places ??= FairPlaces.of(kind) ?? new FairPlaces(kind)
+    const { places } = this
+    places.add(this)
+    const hadPlace = this.mayHavePlace
+    this.mayHavePlace = true
+    const call = kind.acquire(owner, lease, true)
+    call.whenAnswered(
+      ({ value: { granted, isPlaced = false, lives = -1 }, sent, hasLostCopy }) => {
+        if (granted) return
+        this.mayHavePlace = isPlaced || hadPlace || hasLostCopy
+        this.placedAt = isPlaced ? sent : undefined
+        places.learn(lives)
+      },
+      () => {
+        this.mayHavePlace = hadPlace || call.mayHaveBeenApplied
+      },
+    )
+    return call
+  }
+
+  /** Tries again: its place may be gone, or it may head the queue of a free lock. */
+  lookAgain(): void {
+    this.kind.client.queues.of(this.target)?.wake()
+  }
+
+  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
+    super.undo(inFlight)
+    // A try in flight may enter the queue after the waiter has left it.
+    if (inFlight && this.queues) this.kind.client.orphans.afterTry(this.place, inFlight, () => true)
+  }
+
+  /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */
+  ended(granted: boolean): void {
+    const { client } = this.kind
+    this.places?.remove(this)
+    // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a
+    // third of an allowance later.
+    if (granted) this.places?.refreshWithin(this.lease + 1)
+    else if (this.mayHavePlace) client.orphans.releaseNow(this.place, client.clock.now())
+  }
+
+  /** Its place in the queue, for a waiter that leaves. */
+  private get place(): Orphan {
+    const { kind, owner } = this
+    return { lease: LEAVING_LASTS, release: async () => void (await kind.leave(owner).answer) }
   }
 }
 
@@ -49,5 +200,8 @@ export class FairLockKind extends FairKind {
  */
 export class NonReentrantFairLockKind extends FairLockKind {
   override readonly kind = 'non-reentrant-fair'
-  readonly reentrantBy = 'getFairLock()'
+
+  refuseReentry(hold: Hold, caller: Caller): never {
+    throw reentryRefused(this, hold, caller, 'getFairLock()')
+  }
 }

@@ -1,10 +1,32 @@
 import type { Client } from '../client/client'
 import { ownerField, ownersOfClient } from '../ownership/owner-field'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { perObject } from '../util/per-object'
 import { RearmableTimer } from '../util/rearmable-timer'
-import type { FairKind } from './fair-kind'
+
+/**
+ * The answer to a refresh: see lua/fair-lock/refresh.lua. `head`: the owner that heads the queue of a free
+ * lock. `found`: the thread ids of the places found.
+ */
+function decodeRefresh(raw: unknown) {
+  const [next, waitsAhead, lives, head, found] = raw as [number, number, number, string, string]
+  return { next, waitsAhead, lives, head, found: found.split(' ').slice(0, -1) }
+}
+
+export const REFRESH = script('fair-lock/refresh', decodeRefresh)
+
+/** The queue of a fair lock on the server, as its places need it. */
+export interface FairQueue {
+  readonly client: Client
+  readonly key: string
+  /** How long a place lasts after its last refresh, in ms. */
+  readonly allowance: number
+  refresh(from: number, waitsAhead: number): ScriptCall<ReturnType<typeof decodeRefresh>>
+  leave(owner: string): ScriptCall<number>
+}
 
 /** A waiter that has a place in the queue on the server, or will have one. */
 interface Placed {
@@ -32,18 +54,16 @@ export class FairPlaces {
   private due = Number.POSITIVE_INFINITY
   private isRefreshing = false
 
-  constructor(
-    private readonly client: Client,
-    private readonly kind: FairKind,
-  ) {
+  constructor(private readonly queue: FairQueue) {
+    const { client, key } = queue
     this.timer = new RearmableTimer(client.clock, () => void outsideRequests(() => this.refresh()))
-    placesOf(client).set(kind.key, this)
+    placesOf(client).set(key, this)
   }
 
   /**
    * Those of this client in the queue of this lock, if it has any. The object lasts until its last `remove`.
    */
-  static of(client: Client, { key }: FairKind): FairPlaces | undefined {
+  static of({ client, key }: FairQueue): FairPlaces | undefined {
     return placesOf(client).get(key)
   }
 
@@ -55,12 +75,12 @@ export class FairPlaces {
     if (!this.waiters.delete(waiter.owner) || this.waiters.size > 0) return
     this.timer.cancel()
     this.due = Number.POSITIVE_INFINITY
-    placesOf(this.client).delete(this.kind.key)
+    placesOf(this.queue.client).delete(this.queue.key)
   }
 
   /** A try was answered. */
   learn(lives: number): void {
-    const { allowance } = this.kind
+    const { allowance } = this.queue
     const third = allowance / REFRESHES_AN_ALLOWANCE
     this.refreshWithin(lives < 0 ? third : Math.min(third, lives + 1))
   }
@@ -80,7 +100,7 @@ export class FairPlaces {
     try {
       const found = new Set<string>()
       for (let from = 0, waitsAhead = 0; ; ) {
-        const { value } = await this.kind.refresh(from, waitsAhead).answer
+        const { value } = await this.queue.refresh(from, waitsAhead).answer
         for (const id of value.found) found.add(id)
         ;({ next: from, waitsAhead } = value)
         this.learn(value.lives)
@@ -98,14 +118,14 @@ export class FairPlaces {
       for (const waiter of this.waiters.values()) waiter.lookAgain()
     } finally {
       this.isRefreshing = false
-      this.refreshWithin(this.kind.allowance / REFRESHES_AN_ALLOWANCE)
+      this.refreshWithin(this.queue.allowance / REFRESHES_AN_ALLOWANCE)
       if (this.waiters.size > 0) this.timer.set(Math.max(0, this.due - this.now()))
     }
   }
 
   /** Lets waiters whose place is gone enter the queue again, in their order of arrival. */
   private lookForLost(found: ReadonlySet<string>, began: number) {
-    const idAt = ownersOfClient(this.client.clientId).length
+    const idAt = ownersOfClient(this.queue.client.clientId).length
     for (const waiter of this.waiters.values()) {
       const { owner, placedAt } = waiter
       if (!placedAt || placedAt.monotonic >= began || found.has(owner.slice(idAt))) continue
@@ -119,12 +139,12 @@ export class FairPlaces {
    */
   private removeLeft(found: ReadonlySet<string>) {
     for (const id of found) {
-      const owner = ownerField(this.client.clientId, id)
-      if (!this.waiters.has(owner)) this.kind.leave(owner).answer.catch(() => {})
+      const owner = ownerField(this.queue.client.clientId, id)
+      if (!this.waiters.has(owner)) this.queue.leave(owner).answer.catch(() => {})
     }
   }
 
   private now(): number {
-    return this.client.clock.now().monotonic
+    return this.queue.client.clock.now().monotonic
   }
 }

@@ -182,7 +182,7 @@ function tokenKey(key: string): string {
   return prefixed('redisson_lock_token', key)
 }
 
-class FencedHold extends LockHandle implements FencedLockHold {
+class FencedHandle extends LockHandle implements FencedLockHold {
   get token(): number {
     // A hold table keeps holds of all kinds of locks. Each acquisition of this kind sets the token of its
     // owner.
@@ -191,11 +191,11 @@ class FencedHold extends LockHandle implements FencedLockHold {
 }
 
 /** See the interface. */
-export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock {
+export class FencedLock extends ReentrantLock<FencedHandle> implements RFencedLock {
   private readonly tokenKey = tokenKey(this.kind.key)
 
   constructor(client: Client, name: string, key: string) {
-    super(client, new FencedLockKind(name, key, client), FencedHold)
+    super(client, new FencedLockKind(name, key, client), FencedHandle)
   }
 
   async getToken(): Promise<number> {
@@ -210,7 +210,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     return (await acquireLevel(this, tryLockArguments(...args), true))?.hold.grant as number | undefined
   }
 
-  override async [ACQUIRE_FOR](...args: Parameters<ReentrantLock<FencedHold>[typeof ACQUIRE_FOR]>) {
+  override async [ACQUIRE_FOR](...args: Parameters<ReentrantLock<FencedHandle>[typeof ACQUIRE_FOR]>) {
     try {
       return await super[ACQUIRE_FOR](...args)
     } catch (error) {

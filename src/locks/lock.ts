@@ -9,14 +9,11 @@ const HAND_OFF = script('lock/handoff', outcomeOf)
 /** Redisson's RLock: Java's in Redis, and with a local handoff. */
 export class HandoffLockKind extends HashLockKind {
   protected override readonly Attempt = HandoffAttempt
-
-  handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.client.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
-  }
 }
 
-class HandoffAttempt extends AcquireAttempt<HandoffLockKind> {
+class HandoffAttempt extends AcquireAttempt {
   takeOver(giver: string): ScriptCall<Outcome<undefined>> {
-    return this.kind.handOff(giver, this.owner, this.lease)
+    const { kind, owner, lease } = this
+    return kind.client.scripts.run(HAND_OFF, [kind.key], [giver, owner, lease], true)
   }
 }

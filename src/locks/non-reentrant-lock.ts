@@ -1,4 +1,17 @@
+import { IllegalMonitorStateError } from '../api/errors'
+import type { Caller, Hold } from '../engine/hold'
+import type { LockKind } from '../engine/lock-kind'
+import { quote } from '../util/quote'
 import { HandoffLockKind } from './lock'
+
+/** `instead`: the getter of the lock that is re-entrant. */
+export function reentryRefused({ name }: LockKind, hold: Hold, caller: Caller, instead: string) {
+  return new IllegalMonitorStateError(
+    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
+      `(client ${hold.client.clientId}, thread id ${hold.threadId}). Release it first. ` +
+      `Where code that holds a lock calls code that takes it again, use ${instead}.`,
+  )
+}
 
 /**
  * Redisson's non-reentrant lock: an RLock that its holder cannot acquire again. A logical thread, or a
@@ -12,5 +25,8 @@ import { HandoffLockKind } from './lock'
  */
 export class NonReentrantLockKind extends HandoffLockKind {
   override readonly kind: string = 'non-reentrant'
-  readonly reentrantBy = 'getLock()'
+
+  refuseReentry(hold: Hold, caller: Caller): never {
+    throw reentryRefused(this, hold, caller, 'getLock()')
+  }
 }

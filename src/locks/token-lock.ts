@@ -1,5 +1,6 @@
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
+import type { Caller, Hold } from '../engine/hold'
 import type { ReenterReply } from '../engine/lock-kind'
 import type { ReleaseReply } from '../engine/release-reply'
 import { renewalBy } from '../leases/leased'
@@ -10,6 +11,7 @@ import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import { type Outcome, outcomeOf } from '../waiting/attempt'
 import { AcquireAttempt, BaseLockKind, scriptsIn } from './base-lock-kind'
+import { reentryRefused } from './non-reentrant-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -77,7 +79,6 @@ export class TokenLockKind extends BaseLockKind {
   readonly shownAs = 'TokenLock'
   protected override readonly Attempt = TokenAttempt
   readonly ownerIsSecret = true
-  readonly reentrantBy = 'getLock()'
   readonly takesTurns = true
   readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
@@ -91,8 +92,8 @@ export class TokenLockKind extends BaseLockKind {
     return randomHex(TOKEN_BYTES)
   }
 
-  handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.client.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
+  refuseReentry(hold: Hold, caller: Caller): never {
+    throw reentryRefused(this, hold, caller, 'getLock()')
   }
 
   override reenter(token: string, lease: number): ScriptCall<ReenterReply> {
@@ -121,7 +122,8 @@ class TokenAttempt extends AcquireAttempt<TokenLockKind> {
   }
 
   takeOver(giver: string): ScriptCall<Outcome<undefined>> {
-    return this.kind.handOff(giver, this.owner, this.lease)
+    const { kind, owner, lease } = this
+    return kind.client.scripts.run(HAND_OFF, [kind.key], [giver, owner, lease], true)
   }
 
   waitedLong(): void {

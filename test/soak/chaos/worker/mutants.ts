@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { ClientInternals } from '../../../../src/client/client-internals'
 import { LeaseBook } from '../../../../src/leases/lease'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
-import { FairKind } from '../../../../src/locks/fair-kind'
+import { FairLockKind } from '../../../../src/locks/fair-lock'
 import { handshakes } from '../../../../src/redis/connect/ioredis-internals'
 import { ClusterSubscriber } from '../../../../src/redis/listen/cluster-subscriber'
 import { SubscriberConnection } from '../../../../src/redis/listen/subscriber'
@@ -85,7 +85,7 @@ export const isObjectMutant = (name: string): name is ObjectMutant => name in OB
 export function mutatedObject(mutant: ObjectMutant): ClientInternals {
   switch (mutant) {
     case 'fair-never-leaves':
-      overwrite(FairKind.prototype, { leave: () => ({ answer: Promise.resolve({ value: 0 }) }) })
+      overwrite(FairLockKind.prototype, { leave: () => ({ answer: Promise.resolve({ value: 0 }) }) })
       return {}
     case 'token-deletes-any':
       return replacing('token-lock/release', "redis.call('get', KEYS[1]) ~= ARGV[1]", 'false')

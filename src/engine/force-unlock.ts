@@ -10,7 +10,7 @@ const NO_TEXT = '\uFFFD'
 
 /** Frees the lock of the owners that it finds. False: it was free, or these owners have left meanwhile. */
 export async function forceUnlock(client: Client, kind: LockKind): Promise<boolean> {
-  const { holders } = await inspectLock(kind, '')
+  const { holders } = await inspectLock(kind)
   if (holders.length === 0) return false
   const before = [...client.leases.live.on(kind.key)].filter(({ objectId }) =>
     kind.relatedIds.includes(objectId),
@@ -36,6 +36,7 @@ export async function forceUnlock(client: Client, kind: LockKind): Promise<boole
   return true
 }
 
-export async function inspectLock(kind: LockKind, owner: string): Promise<LockState> {
-  return (await kind.inspect(owner).answer).value
+/** Its holders, and how long it stays. The count is of no owner. */
+export async function inspectLock(kind: LockKind): Promise<LockState> {
+  return (await kind.inspect('').answer).value
 }

@@ -253,15 +253,15 @@ export class Hold extends Lease {
   }
 
   /**
-   * The longest lease among its levels, in full or less what has elapsed. A level without a lease counts with
-   * the watchdog's full lease, because the rest of a longer lease that was just released says nothing about
-   * it.
+   * The longest lease among its levels: in full; in a shared lock, where each level keeps its own end, less
+   * what has elapsed. A level without a lease counts with the watchdog's full lease, because the rest of a
+   * longer lease that was just released says nothing about it.
    */
-  leaseForLevels(lessElapsed: boolean): number {
+  leaseForLevels(): number {
     const longest = Math.max(
       ...Array.from(this.levels, ({ leaseTime, sent }) => {
         if (leaseTime === undefined) return this.client.lockWatchdogTimeout
-        return lessElapsed ? leaseTime - this.client.clock.elapsedSince(sent) : leaseTime
+        return this.leased.shared ? leaseTime - this.client.clock.elapsedSince(sent) : leaseTime
       }),
     )
     return this.book.withinLimit(longest)

@@ -61,7 +61,7 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
 
   async isLocked(): Promise<boolean> {
     this.client.assertNotClosed()
-    return (await inspectLock(this.kind, '')).holders.length > 0
+    return (await inspectLock(this.kind)).holders.length > 0
   }
 
   async getHoldCount(): Promise<number> {
@@ -70,7 +70,7 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
 
   async remainTimeToLive(): Promise<number> {
     this.client.assertNotClosed()
-    return (await inspectLock(this.kind, '')).timeToLive
+    return (await inspectLock(this.kind)).timeToLive
   }
 
   // Not async: a further async function costs a process with many callers some percent of its time.

@@ -52,8 +52,7 @@ export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
   // That renewal may arrive after the release, and then the server keeps the hold beyond its lease.
   if (leases.isRenewing(hold) && !hold.needsWatchdog) hold.becameUncertain()
   for (let tries = 0; tries < TRIES_TO_SEE_LEASE && hold.state === 'held'; tries++) {
-    // In a shared lock each level keeps its own end. Otherwise the key gets the longest lease again, in full.
-    const lease = Math.ceil(hold.leaseForLevels(kind.shared === true))
+    const lease = Math.ceil(hold.leaseForLevels())
     const leaseEnd = book.beginRelease()
     const call = kind.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.

@@ -119,6 +119,8 @@ export class Hold extends Lease {
 
   /** Its last level was released. */
   override beginRelease(): void {
+    // Code of the user may have run while the release was sent, and noticed its end.
+    if (this.state !== 'held') return
     super.beginRelease()
     this.takeOut()
   }

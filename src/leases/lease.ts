@@ -113,7 +113,7 @@ export abstract class Lease implements Renewable {
 
   /** Its holder releases it: the answer of the server ends it. */
   beginRelease(): void {
-    this.current = 'releasing'
+    if (this.current === 'held') this.current = 'releasing'
   }
 
   /** Ends it. Nothing changes a final state. `error`: for its holder, if it was not released. */

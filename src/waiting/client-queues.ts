@@ -75,7 +75,7 @@ export class ClientQueues {
 
   /** This client has just sent a release of the object. Its answer decides whether waiters here may enter. */
   async followRelease<R extends { readonly value: Released }>(object: Freed, answer: Promise<R>): Promise<R> {
-    this.releasing(object)
+    const isEchoExpected = this.releasing(object)
     let released: Released | undefined
     try {
       const reply = await answer
@@ -83,16 +83,16 @@ export class ClientQueues {
       return reply
     } finally {
       if (released?.result === 'freed') this.freed(object, released)
-      else if (released?.result !== 'reduced') this.notReleased(object)
+      else if (released?.result !== 'reduced') this.notReleased(object, isEchoExpected)
     }
   }
 
-  private releasing({ objectId, channel, takesTurns }: Freed) {
+  private releasing({ objectId, channel, takesTurns }: Freed): boolean {
     const { subscriptions } = this.options
     const cohort = takesTurns ? subscriptions.channels.get(channel)?.cohort : undefined
-    if (!cohort) return
+    if (!cohort) return false
     const next = this.queues.get(objectId)?.first
-    cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
+    return cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
   }
 
   /**
@@ -124,10 +124,10 @@ export class ClientQueues {
   }
 
   /** The release did not happen, or is not known to have happened. */
-  private notReleased(object: Freed) {
+  private notReleased(object: Freed, isEchoExpected: boolean) {
     const { subscriptions } = this.options
     const { channel, takesTurns } = object
-    if (takesTurns) subscriptions.channels.get(channel)?.cohort.notReleased()
+    if (takesTurns) subscriptions.channels.get(channel)?.cohort.notReleased(isEchoExpected)
     this.wakeWaiters(object)
   }
 

@@ -40,14 +40,14 @@ const MISSES_OF_ABSENT = 3
  * | release: any other              |            |         |          |           | +1 (a) |          |
  * | released: peers heard it        | others (b) | now (b) |          |           |        |          |
  * | released: no peer heard it      | next       | now     | 0        |           |        |          |
- * | notReleased                     | ours (b)   |         |          |           | -1     |          |
+ * | notReleased                     | ours (b)   |         |          |           | -1 (a) |          |
  * | hear: our own message           |            |         |          |           | -1     |          |
  * | hear: a release of a peer       | others (d) | now (d) |          | +1        |        | less (e) |
  * | hear: the last of all readers   | others (d) | now (d) |          | all peers |        | 0        |
  *
- * (a) If this process hears the message. (b) If it was `releasing`. (c) If the yield ended before all peers
- * were heard. (d) Unless the turn is `ours`. (e) No more peers are absent than were not heard. (f) Not
- * while `releasing`: then it counts nothing.
+ * (a) If this process hears the message. (b) If it was `releasing`. (c) If this process listens, and the
+ * yield ended before all peers were heard. (d) Unless the turn is `ours`. (e) No more peers are absent than
+ * were not heard. (f) Not while `releasing`: then it counts nothing.
  */
 export class Cohort {
   /**
@@ -110,15 +110,17 @@ export class Cohort {
 
   /**
    * The lock is about to be released with a message. `listening`: this process hears that message, too.
-   * `another`: a caller waits here, and this kind of lock has no handoff.
+   * `another`: a caller waits here, and this kind of lock has no handoff. Returns whether it expects that
+   * message.
    */
-  release(listening: boolean, another = false): void {
+  release(listening: boolean, another = false): boolean {
     // Further releases of a semaphore, and those of a process that only produces permits, end no turn.
     if (this.hasTurn) {
       this.heard = this.echoes = 0
       this.turn = another && this.takeHandoff() ? 'next' : 'releasing'
     }
     if (listening) this.echoes++
+    return listening
   }
 
   /** The lock was released, and `others` clients besides this one heard the message. */
@@ -133,8 +135,8 @@ export class Cohort {
   }
 
   /** The release changed nothing, so no message of it comes. */
-  notReleased(): void {
-    if (this.echoes > 0) this.echoes--
+  notReleased(isEchoExpected: boolean): void {
+    if (isEchoExpected && this.echoes > 0) this.echoes--
     if (this.turn === 'releasing') this.turn = 'ours'
   }
 

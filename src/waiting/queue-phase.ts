@@ -20,10 +20,12 @@ import type { WaitSettings } from './waiter'
  * | trying, woken        | the last answer: none may enter now            | listens, if it did not |            |
  * | …                    | … and no wake-up came while it listened        |                       | at rest     |
  * | …                    | … and one came, or may have come               | tries                 | trying      |
- * | trying               | the last answer: more may enter                | tries now             | trying      |
+ * | trying               | the last answer: more may enter, or unknown    | tries now             | trying      |
+ * | woken                | the same                                       | tries                 | trying      |
  * | trying, woken        | the last answer, and no waiter is left         | stops listening       | idle        |
  * | trying, woken        | the last try failed, or its waiter has left    | tries                 | trying      |
  * | trying, woken        | an answer: granted, but no replica has that    | sends that try again  | as before   |
+ * | trying, woken        | a try met a transient error, not the last one  |                       | woken       |
  * | trying               | the last try met a transient error             | listens, sleeps a bit | at rest     |
  * | woken                | the same                                       | tries                 | trying      |
  * | sleeping, rechecking | its time is over                               | tries                 | trying      |

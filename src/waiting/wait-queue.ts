@@ -245,7 +245,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     const result = waiter.answered(reply)
     if (result === 'entered' && isCompeting) this.cohort?.begin(this.isConfirmed)
     const next = this.nextAfter(result, waiter, reply, isCompeting)
-    this.knownHeld = next !== 'more may enter'
+    this.knownHeld = typeof next === 'object'
     if (result === 'again') {
       this.endOverdue()
       return void this.sendTry(waiter)
@@ -258,24 +258,24 @@ export class WaitQueue implements Waiters, WaiterQueue {
    * A grant that no replica has, and a handoff from a hold that was gone, do not say whether another owner is
    * there.
    */
-  private nextAfter(result: TryResult, waiter: AnyWaiter, reply: TryReply, isCompeting: boolean): Next {
-    const saysWho = result === 'entered' || (result === 'blocked' && isCompeting)
-    return saysWho && this.first ? this.admission.next(reply, waiter.attempt, this) : 'more may enter'
+  private nextAfter(result: TryResult, waiter: AnyWaiter, reply: TryReply, isCompeting: boolean) {
+    const isKnown = result === 'entered' || (result === 'blocked' && isCompeting)
+    return isKnown && this.first ? this.admission.next(reply, waiter.attempt, this) : 'unknown'
   }
 
   /** The last try was answered. */
-  private goOn(next: Next) {
-    if (next !== 'more may enter') this.endOverdue()
+  private goOn(next: Next | 'unknown') {
+    if (typeof next === 'object') this.endOverdue()
     if (!this.first) this.finish()
-    else if (next === 'more may enter') this.askForMore()
-    else this.sleepUnlessWoken(next.sleepFor)
+    else if (typeof next === 'object') this.sleepUnlessWoken(next.sleepFor)
+    else this.tryAfterTheEntered()
   }
 
   /**
-   * More may enter, after the ones that entered just now: these may pass permits on to waiters, which need
-   * not ask then.
+   * More may enter, or it is not known. Those that entered just now go first: they may pass permits on to
+   * waiters, which need not ask then.
    */
-  private askForMore() {
+  private tryAfterTheEntered() {
     setImmediate(() => {
       if (!this.areTriesOver) return
       // What is released here goes to the server until this queue listens: it listens after a wake-up, too.
@@ -297,7 +297,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     const retryAfter = waiter.tryFailed(error, call)
     if (retryAfter === undefined) return this.goOnSoon()
     // An answer to another one must not let it sleep.
-    if (this.unanswered > 0) this.wake()
+    if (this.unanswered > 0) this.phase = 'woken'
     else this.sleepUnlessWoken(retryAfter)
   }
 

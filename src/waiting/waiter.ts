@@ -71,11 +71,12 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
  * | sending           | code of the user aborts it            | undoes the try once it was sent    | settled     |
  * | trying, last try  | a grant                               | resolves with the reply            | settled     |
  * | trying            | a grant that no replica has           | tries again at once, twice at most | waiting     |
- * | last try          | the same                              | rejects                            | settled     |
+ * | last try          | the same; trying: for the third time  | rejects                            | settled     |
  * | trying            | blocked                               | its queue rests                    | waiting     |
  * | last try          | blocked                               | its queue ends it: not acquired    | overdue     |
  * | trying            | a transient error                     | tries again a little later         | waiting     |
  * | trying, last try  | another error                         | rejects                            | settled     |
+ * | any but settled   | an outage fails one that came before  | rejects                            | settled     |
  * | any but settled   | granted without a try of its own      | resolves                           | settled     |
  * | overdue           | an answer to another try              | not acquired                       | settled     |
  * | any but settled   | an abort, or the shutdown             | rejects, and undoes its tries      | settled     |

@@ -41,6 +41,7 @@ describe('The states of a lease', () => {
         expect([lease.state, lease.hasEnded]).to.deep.equal([first, false])
         const error = new Error('first')
         lease.end(end, error, end === 'released' ? undefined : 'gone')
+        lease.beginRelease()
         for (const later of ENDS) lease.end(later, new Error('later'), 'forced')
         expect([lease.state, lease.hasEnded, outcomes]).to.deep.equal([end, true, [end]])
         expect(lease.lossReason).to.equal(end === 'released' ? undefined : 'gone')

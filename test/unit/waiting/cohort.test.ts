@@ -59,7 +59,7 @@ describe('The cohort policy of a process', () => {
     it('A cohort that has released nothing ends when its time is over, all the same', () => {
       turn.begin(true)
       turn.release(true)
-      turn.notReleased()
+      turn.notReleased(true)
       expect([turn.takeHandoff(), turn.heard]).to.deep.equal([true, 0])
       clock.advance(MAX_COHORT_DURATION)
       expect(turn.takeHandoff()).to.equal(false)
@@ -170,6 +170,14 @@ describe('The cohort policy of a process', () => {
       turn.hear()
       expect(turn.yieldTime()).to.equal(0)
     })
+  })
+
+  it('A release that failed takes back no message of another release', () => {
+    ourTurn(2)
+    const [unheard, heard] = [turn.release(false), turn.release(true)]
+    turn.notReleased(unheard)
+    turn.hear()
+    expect([unheard, heard, turn.heard]).to.deep.equal([false, true, 0])
   })
 
   it('The message of a further release of permits here leaves the turn as it is', () => {

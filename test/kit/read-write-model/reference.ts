@@ -96,7 +96,9 @@ export class Reference {
     if (hold.levels.length === 0) slot.current = undefined
     if (hold.state !== 'held') return 'LockLostError'
     if (!this.fields.includes(hold.field)) {
-      hold.state = 'lost'
+      // What its other levels asked for may be over: then they have expired before the server answers.
+      if (side === 'read' && this.restOfReader(hold) <= 0) this.expire(slot, hold)
+      else hold.state = 'lost'
       return 'LockLostError'
     }
     this.releaseField(hold)
@@ -176,11 +178,7 @@ export class Reference {
     field.count--
     field.readTimeouts.pop()
     if (levels.length > 0) {
-      const need = Math.max(
-        ...levels.map((level) =>
-          level.lease === undefined ? this.watchdog : level.granted + level.lease - this.now,
-        ),
-      )
+      const need = this.restOfReader(hold)
       // A renewal that the released level needed also lengthened the leases of the others. Java leaves them so.
       if (!this.java.includes(field.client))
         field.readTimeouts = field.readTimeouts.map((end) => Math.min(end, this.now + need))
@@ -195,6 +193,14 @@ export class Reference {
     else if (longest > this.now) this.expires = longest
     else this.fields = []
     this.tidy()
+  }
+
+  /** For how long the levels of a read hold need it from now on. */
+  private restOfReader({ levels }: Hold): number {
+    const rests = levels.map(({ lease, granted }) =>
+      lease === undefined ? this.watchdog : granted + lease - this.now,
+    )
+    return Math.max(...rests)
   }
 
   private releaseWrite(hold: Hold): void {
@@ -238,6 +244,12 @@ export class Reference {
     this.lookAtDeadlines()
   }
 
+  private expire(slot: Slot, hold: Hold): void {
+    hold.state = 'expired'
+    slot.current = undefined
+    slot.owed += hold.levels.splice(0).length
+  }
+
   private longestClock(): number {
     return Math.max(Number.NEGATIVE_INFINITY, ...this.fields.flatMap((field) => field.readTimeouts))
   }
@@ -248,9 +260,7 @@ export class Reference {
       const hold = slot.current
       if (hold?.state !== 'held' || hold.levels.some((level) => level.lease === undefined)) continue
       if (this.now < hold.granted + hold.lease - MARGIN) continue
-      hold.state = 'expired'
-      slot.current = undefined
-      slot.owed += hold.levels.splice(0).length
+      this.expire(slot, hold)
       // What has run out here may still be there for as long as other holds keep the key: it is released.
       if (this.fields.includes(hold.field)) this.releaseField(hold)
     }

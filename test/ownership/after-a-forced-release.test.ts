@@ -57,16 +57,18 @@ for (const [kind, make] of Object.entries(KINDS))
 
 describe('A listener that calls unlock()', () => {
   it('while another unlock() looks for what has ended, ends its own level only (V135)', async () => {
-    const redisson = await createRedisson({ lockWatchdogTimeout: 1_500 })
+    const redisson = await createRedisson({ lockWatchdogTimeout: 3_000 })
     const redis = await openRedis()
     const lock = redisson.getReadWriteLock(uniqueName('listener')).readLock()
     const ended: Promise<unknown>[] = []
     redisson.on('lockLost', () => ended.push(rejection(lock.unlock())))
     await lock.lock()
-    await sleep(900)
+    const began = performance.now()
+    // Long before its first renewal, which is after a second.
+    await sleep(500)
     await lock.lock()
-    // The deadline of the first one passes, and no timer can notice it: the look of unlock() does.
-    for (const until = performance.now() + 1_100; performance.now() < until; );
+    // The lease of the first one ends, and no timer can notice it: the look of unlock() does.
+    while (performance.now() < began + 3_050);
     await lock.unlock()
     await waitUntil('the listener has called', () => ended.length > 0)
     await Promise.all(ended)

@@ -36,19 +36,23 @@ interface Acquisition extends EventOrigin, AcquiredObject {
   error?: unknown
 }
 
-/**
- * Traces an acquisition of any kind, except a re-entry, which never waits for others. `acquiredElsewhere`:
- * the failure of one whose caller enters the hold of an ancestor instead.
- */
+/** The part of an attempt that its messages tell of. */
+interface TracedAttempt {
+  readonly signal: AbortSignal | undefined
+  readonly waitTime: number
+  readonly isBelowHold?: boolean
+}
+
+/** Traces an acquisition of any kind, except a re-entry, which never waits for others. */
 export function traceAcquisition<Result>(
   acquire: () => Promise<Result>,
   { name, kind, subject, key }: AcquiredObject,
-  { signal, waitTime }: { readonly signal: AbortSignal | undefined; readonly waitTime: number },
+  attempt: TracedAttempt,
   origin: EventOrigin,
   clock: Clock,
-  acquiredElsewhere: unknown,
 ): Promise<Result> {
   const { start, end, asyncStart, asyncEnd, error } = acquisitions
+  const { signal, waitTime } = attempt
   const limit = waitTime === Number.POSITIVE_INFINITY ? undefined : waitTime
   const acquisition: Acquisition = { ...origin, name, kind, subject, key, waitTime: limit }
   const began = clock.now()
@@ -65,9 +69,8 @@ export function traceAcquisition<Result>(
   const reply = start.runStores(acquisition, acquire)
   end.publish(acquisition)
   reply.then(
-    (granted) => settled(granted ? 'acquired' : 'timeout'),
+    (granted) => settled(granted || attempt.isBelowHold ? 'acquired' : 'timeout'),
     (failure) => {
-      if (failure === acquiredElsewhere) return settled('acquired')
       acquisition.error = failure
       settled(outcomeOf(failure, signal))
     },

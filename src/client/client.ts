@@ -17,7 +17,6 @@ import type { WaitTarget } from '../waiting/admission'
 import type { Attempt, WaitResult } from '../waiting/attempt'
 import { ClientQueues } from '../waiting/client-queues'
 import { Subscriptions } from '../waiting/subscriptions'
-import { ANCESTOR_ACQUIRED } from '../waiting/wait-errors'
 
 import { newClientId } from './client-id'
 import type { ClientInternals } from './client-internals'
@@ -172,7 +171,7 @@ export class Client {
       if (reply) attempt.assertGranted?.(reply.value.grant)
       return reply
     }
-    return traceAcquisition(acquire, target, attempt, this.events.origin, this.clock, ANCESTOR_ACQUIRED)
+    return traceAcquisition(acquire, target, attempt, this.events.origin, this.clock)
   }
 
   waiters(): WaitingCaller[] {

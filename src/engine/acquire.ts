@@ -2,13 +2,12 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
 import { LeaseBook } from '../leases/lease'
-import type { BranchPlace } from '../ownership/branch-queue'
 import type { Acquirer } from '../ownership/caller'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
-import { ANCESTOR_ACQUIRED, nameOf, unanswered } from '../waiting/wait-errors'
+import { nameOf, unanswered } from '../waiting/wait-errors'
 import { type Caller, Hold, type Level } from './hold'
 import type { AttemptOptions, LockKind } from './lock-kind'
 
@@ -16,8 +15,6 @@ const TRIES_TO_OUTRUN_LEASE = 10
 
 /** A call that acquires: what its caller asked for, and what is left of its wait. */
 export class Acquisition implements AttemptOptions {
-  /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
-  branchPlace: BranchPlace | undefined
   /** In ms; without a leaseTime, the lease that the watchdog renews. */
   readonly lease: number
   /** How long its hold lasts at most, in ms: what the call gives, or else its client. */
@@ -47,6 +44,11 @@ export class Acquisition implements AttemptOptions {
     return started ? waitTime - client.clock.elapsedSince(started) : waitTime
   }
 
+  /** The hold that its caller re-enters, if there is one by now. */
+  get holdOfCaller(): Hold | undefined {
+    return this.caller.holdOf(this.kind.objectId)
+  }
+
   /** Throws if the client shuts down or the caller has aborted. */
   assertWanted(): void {
     this.client.assertWanted(this.signal)
@@ -62,12 +64,15 @@ export class Acquisition implements AttemptOptions {
   }
 }
 
-/** Acquires a new hold. Undefined when the wait was over. */
+/**
+ * Acquires a new hold. Undefined when the wait was over, or when an ancestor of the caller has acquired the
+ * lock meanwhile.
+ */
 export async function acquire(acquisition: Acquisition): Promise<Level | undefined> {
   const { client, kind, caller } = acquisition
   for (let tries = 1; ; tries++) {
-    // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
-    if (caller.thread?.parent && caller.holdOf(kind.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
+    // Such an ancestor came while this caller found that the hold it wanted to re-enter has ended.
+    if (caller.thread?.parent && acquisition.holdOfCaller?.checkLive()) return undefined
     const attempt = kind.newAttempt(acquisition, acquisition.waitTime)
     const reply = await client.acquire(attempt.target, attempt)
     if (!reply) return undefined

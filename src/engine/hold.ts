@@ -1,4 +1,4 @@
-import { LockLostError, WrongTypeError } from '../api/errors'
+import { type LockLostError, WrongTypeError } from '../api/errors'
 import type { Client } from '../client/client'
 import { Lease, type LeaseBook, type LossReason } from '../leases/lease'
 import type { Orphan } from '../leases/orphan-releaser'
@@ -10,10 +10,9 @@ import type { OwnedLevel } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
-import { quote } from '../util/quote'
 import type { LeasedLock } from './leased-lock'
 import { lockOrphan } from './lock-orphan'
-import { releasedAlready } from './not-held'
+import { lockLost, releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Level>
@@ -24,7 +23,6 @@ interface Request {
   readonly kind: LeasedLock
   readonly options: { readonly leaseTime: number | undefined }
   readonly acquirer: Acquirer<Level>
-  readonly branchPlace: BranchPlace | undefined
 }
 
 /** The new owner whose attempt was granted. */
@@ -97,19 +95,16 @@ export class Hold extends Lease {
     return `thread id ${this.threadId}`
   }
 
-  /**
-   * It is not there any more: ends it, and emits `lockLost` unless its explicit lease just ended. Also where
-   * the answer to its release says so.
-   */
+  /** It is not there any more. Also where the answer to its release says so. */
   lose(reason: LossReason): void {
     if (this.hasEnded) return
-    const isExpected = reason === 'lease' && !this.needsWatchdog
+    const outcome = reason === 'lease' && !this.needsWatchdog ? 'expired' : 'lost'
     const error = this.lossError(reason)
-    if (this.state === 'held') this.takeOut(isExpected ? undefined : error)
-    this.releaseRest(reason, isExpected)
+    this.unregister(outcome === 'lost' ? error : undefined)
+    this.releaseRest(reason, outcome)
     // From here on code of the user runs, which may call `lock()` and `unlock()`.
-    this.end(isExpected ? 'expired' : 'lost', error, reason)
-    if (isExpected) return
+    this.end(outcome, error, reason)
+    if (outcome === 'expired') return
     const { client, leased, owner, threadId } = this
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') client.queues.wakeWaiters(leased)
@@ -117,26 +112,18 @@ export class Hold extends Lease {
     client.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
   }
 
-  /** Its last level was released. */
-  override beginRelease(): void {
-    // Code of the user may have run while the release was sent, and noticed its end.
-    if (this.state !== 'held') return
-    super.beginRelease()
-    this.takeOut()
-  }
-
   /** Its last level has ended, and nothing is sent: the server keeps it until its lease ends. */
   leaveToLease(): void {
-    this.takeOut()
-    this.releaseRest('lease', true)
+    this.unregister()
+    this.releaseRest('lease', 'expired')
     this.end('released')
   }
 
   /**
    * Nothing finds it as a held one any more, and each `unlock()` that is still to come finds that its level
-   * has ended. After a loss it stays in its entry until then.
+   * has ended. With a loss it stays in its entry until then. A second time this changes nothing.
    */
-  private takeOut(loss?: LockLostError) {
+  unregister(loss?: LockLostError): void {
     const { client, entry } = this
     client.leases.end(this)
     for (const level of this.levels) {
@@ -152,11 +139,11 @@ export class Hold extends Lease {
    * Releases what the server may still have of it, but not before its lease is over: its holder may count on
    * that.
    */
-  private releaseRest(reason: LossReason, isExpected: boolean) {
+  private releaseRest(reason: LossReason, outcome: 'expired' | 'lost') {
     const { client, book, leased, isUncertain } = this
-    // An explicit lease ends by itself, unless the holds of others keep the key.
     const isOver = reason === 'lease' || reason === 'limit'
-    const mayRemain = isOver && (!isExpected || leased.allLeft !== undefined)
+    // An explicit lease ends by itself, unless the holds of others keep the key.
+    const mayRemain = isOver && (outcome === 'lost' || leased.allLeft !== undefined)
     if (!mayRemain && !isUncertain) return
     const release = () => this.releaseOrphan(Math.max(book.longest, client.lockWatchdogTimeout))
     client.clock.after(isOver ? Math.max(0, book.left()) : 0, release)
@@ -197,30 +184,15 @@ export class Hold extends Lease {
 
   /** For its holder, when it has ended without a release. */
   lossError(reason = this.lossReason): LockLostError {
-    const { leased, threadId, book } = this
-    const explanations: Record<LossReason, string> = {
-      lease: `its lease of ${book.term.lasts} ms, less a margin, ran out`,
-      limit: `its maxHoldTime of ${book.maxHoldTime} ms, less a margin, is over`,
-      gone: 'the server no longer knows it',
-      forced: 'it was released by force',
-    }
-    const error = new LockLostError(
-      `The lock ${quote(leased.name)} was lost: ${explanations[reason ?? 'lease']} ` +
-        `(client ${this.client.clientId}, thread id ${threadId}). Another client may hold it now: ` +
-        'stop working under it, and acquire it again where needed.',
-      leased.name,
-      threadId,
-    )
-    error.reason = reason
-    return error
+    return lockLost(this, reason)
   }
 
   /**
    * Adds the level of a call, which the server granted by a command that was sent at that moment. A kind of
    * lock without a payload keeps the payload of the owner's newest grant.
    */
-  addLevel({ options, acquirer, branchPlace }: Request, sent: Moment, grant: unknown): Level {
-    const level = new Level(this, options.leaseTime, sent, acquirer.caller.thread, branchPlace, acquirer.bare)
+  addLevel({ options, acquirer }: Request, sent: Moment, grant: unknown): Level {
+    const level = new Level(this, options.leaseTime, sent, acquirer.caller.thread, acquirer.bare)
     this.levels.add(level)
     this.newestGrant = grant ?? this.newestGrant
     return level
@@ -239,7 +211,7 @@ export class Hold extends Lease {
   private drop(level: Level) {
     if (!this.levels.delete(level))
       throw releasedAlready(this.client, { lockName: this.leased.name, threadId: this.threadId })
-    level.branchPlace?.leave()
+    level.leavePlace()
   }
 
   async countLevels(): Promise<number> {
@@ -284,20 +256,31 @@ export class Hold extends Lease {
 
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
 export class Level implements OwnedLevel {
+  /** Its place among its siblings, if its thread acquired below a hold of an ancestor. */
+  private place: BranchPlace | undefined
+
   constructor(
     readonly hold: Hold,
     private ownLease: number | undefined,
     /** When the command that acquired it was sent. */
     readonly sent: Moment,
     readonly thread: LogicalThread | undefined,
-    /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
-    readonly branchPlace: BranchPlace | undefined,
     public bareIn: OwnedLevel['bareIn'],
   ) {}
 
   /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
   get leaseTime(): number | undefined {
     return this.ownLease
+  }
+
+  /** It is inside at this place until it ends. It may have ended already. */
+  take(place: BranchPlace): void {
+    if (this.hold.levels.has(this)) this.place = place
+    else place.leave()
+  }
+
+  leavePlace(): void {
+    this.place?.leave()
   }
 
   /** The watchdog renews it from now on. */

@@ -1,6 +1,7 @@
-import { IllegalMonitorStateError } from '../api/errors'
+import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { Client } from '../client/client'
+import type { LeaseBook, LossReason } from '../leases/lease'
 import type { Leased } from '../leases/leased'
 import { quote } from '../util/quote'
 
@@ -32,4 +33,30 @@ export function notHeldError(
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not held by ${caller} (client ${client.clientId}). ${hint}`,
   )
+}
+
+interface EndedHold {
+  readonly client: Client
+  readonly leased: Pick<Leased, 'name'>
+  readonly threadId: number
+  readonly book: LeaseBook
+}
+
+/** For the holder of a hold that has ended without a release. Without a reason, the server did not have it. */
+export function lockLost({ client, leased, threadId, book }: EndedHold, reason?: LossReason): LockLostError {
+  const explanations: Record<LossReason, string> = {
+    lease: `its lease of ${book.term.lasts} ms, less a margin, ran out`,
+    limit: `its maxHoldTime of ${book.maxHoldTime} ms, less a margin, is over`,
+    gone: 'the server no longer knows it',
+    forced: 'it was released by force',
+  }
+  const error = new LockLostError(
+    `The lock ${quote(leased.name)} was lost: ${explanations[reason ?? 'lease']} (client ` +
+      `${client.clientId}, thread id ${threadId}). Another client may hold it now: stop working under it, ` +
+      'and acquire it again where needed.',
+    leased.name,
+    threadId,
+  )
+  error.reason = reason
+  return error
 }

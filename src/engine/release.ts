@@ -88,10 +88,11 @@ async function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
   const { client, ownerField, book } = hold
   const { queues, recentReleases } = client
   const keep = recentReleases?.sending(kind.key)
-  // The command is sent first: the client does the rest while the server works on it.
+  hold.beginRelease()
   const handoff = queues.of(kind)?.handOff(ownerField, book.longest)
   const call = handoff ?? kind.release(ownerField, 0, 0, 0)
-  hold.beginRelease()
+  // The command is sent first: the client does this while the server works on it.
+  hold.unregister()
   let wasHeld = false
   try {
     const { value, hasLostCopy } = await (handoff?.answer ?? queues.followRelease(kind, call.answer))

@@ -1,10 +1,19 @@
+import type { BranchPlace } from '../ownership/branch-queue'
 import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
-import { ANCESTOR_ACQUIRED } from '../waiting/wait-errors'
 import { type Acquisition, acquire } from './acquire'
 import type { Hold, Level } from './hold'
 import { reenterOrAcquire } from './reenter'
+
+/** A timer may end a fraction of a millisecond early: a wait with less than this left, in ms, is over. */
+const SHORTEST_WAIT = 1
+
+/** The hold of an ancestor, and the place of the caller below it. */
+interface Branch {
+  readonly hold: Hold
+  readonly place: BranchPlace
+}
 
 /**
  * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires.
@@ -13,47 +22,42 @@ import { reenterOrAcquire } from './reenter'
 export async function waitForSiblingBranches(acquisition: Acquisition): Promise<Level | undefined> {
   acquisition.assertWanted()
   for (;;) {
-    const hold = enterBranch(acquisition)
-    const place = acquisition.branchPlace
-    let acquired: Level | undefined
+    const branch = enterBranch(acquisition)
+    let level: Level | undefined
     try {
-      const isInside = !hold || place?.state === 'inside' || (await untilInside(acquisition, hold))
-      if (!isInside) return undefined
-      const own = acquisition.caller.holdOf(acquisition.kind.objectId)
-      acquired = await (own ? reenterOrAcquire(acquisition, own) : acquire(acquisition))
-      return acquired
-    } catch (error) {
-      if (error !== ANCESTOR_ACQUIRED) throw error
+      if (branch && !(await untilInside(acquisition, branch))) return undefined
+      const own = acquisition.holdOfCaller
+      level = await (own ? reenterOrAcquire(acquisition, own) : acquire(acquisition))
+      if (branch) level?.take(branch.place)
     } finally {
-      if (!acquired) place?.leave()
+      if (!level) branch?.place.leave()
     }
+    // If not, an ancestor has acquired the lock meanwhile, and the caller enters below that hold.
+    const isOver = acquisition.waitTime < SHORTEST_WAIT && !acquisition.holdOfCaller?.checkLive()
+    if (level || isOver) return level
   }
 }
 
 /**
- * Enters, or queues, below the hold of an ancestor, and returns it; undefined if there is no such hold. One
- * path of the tree of threads holds the lock: siblings exclude each other below a hold, like other callers
- * outside it.
+ * Enters, or queues, below the hold of an ancestor; undefined if there is no such hold. One path of the tree
+ * of threads holds the lock: siblings exclude each other below a hold, like other callers outside it.
  */
-function enterBranch(acquisition: Acquisition): Hold | undefined {
-  const { kind, caller } = acquisition
-  acquisition.branchPlace = undefined
+function enterBranch({ kind, caller }: Acquisition): Branch | undefined {
   // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is
   // the write hold.
   const hold = caller.holdOf(kind.exclusiveLockId ?? kind.objectId)
   if (!hold) return undefined
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
-  acquisition.branchPlace = hold.branches.enter(path)
-  return hold
+  return { hold, place: hold.branches.enter(path) }
 }
 
 /**
  * Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over.
  */
-async function untilInside(acquisition: Acquisition, hold: Hold): Promise<boolean> {
+async function untilInside(acquisition: Acquisition, { hold, place }: Branch): Promise<boolean> {
   const { client, kind, waitTime, signal } = acquisition
-  const place = acquisition.branchPlace!
+  if (place.state === 'inside') return true
   if (waitTime <= 0) return false
   const joined = client.clock.now()
   await outsideThreads(() => {

@@ -31,7 +31,7 @@ export type LossReason = 'lease' | 'limit' | 'gone' | 'forced'
  *
  * | what happens                           | if `held`                              | if `releasing`              |
  * | -------------------------------------- | -------------------------------------- | --------------------------- |
- * | its holder releases it                 | `releasing`                            |                             |
+ * | its holder releases it                 | `releasing`, before anything is sent   |                             |
  * | its holder leaves it to its lease      | `released`                             |                             |
  * | the server answers that it had it      |                                        | `released`                  |
  * | the server answers that it had it not  |                                        | `lost`                      |

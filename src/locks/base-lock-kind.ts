@@ -124,18 +124,24 @@ export class AcquireAttempt<Kind extends BaseLockKind = BaseLockKind> implements
   readonly owner: string
   readonly lease: number
   readonly signal: AbortSignal | undefined
-  readonly thread: LogicalThread | undefined
 
   constructor(
     protected readonly kind: Kind,
-    { caller, lease, signal }: AttemptOptions,
+    private readonly options: AttemptOptions,
     readonly waitTime: number,
     readonly target: WaitTarget = kind,
   ) {
     this.owner = kind.ownerField(this.threadId)
-    this.lease = lease
-    this.signal = signal
-    this.thread = caller.thread
+    this.lease = options.lease
+    this.signal = options.signal
+  }
+
+  get thread(): LogicalThread | undefined {
+    return this.options.caller.thread
+  }
+
+  get isBelowHold(): boolean {
+    return this.options.caller.holdOf(this.kind.objectId) !== undefined
   }
 
   send(): ScriptCall<Outcome<Payload>> {

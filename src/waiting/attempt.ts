@@ -47,6 +47,8 @@ export interface Attempt<Grant> {
    * The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold.
    */
   readonly thread?: LogicalThread | undefined
+  /** An ancestor of that thread has the lock by now. Absent where there are no threads. */
+  readonly isBelowHold?: boolean
   /** Where the code of the user asked, in development. */
   at?: string | undefined
   /** Called after a long wait. */

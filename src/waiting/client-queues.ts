@@ -3,7 +3,6 @@ import type { WaitTarget } from './admission'
 import type { Attempt, WaitResult } from './attempt'
 import type { WaitEnvironment } from './queue-phase'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
-import { ANCESTOR_ACQUIRED } from './wait-errors'
 import { WaitQueue } from './wait-queue'
 import { type AnyWaiter, Waiter } from './waiter'
 
@@ -162,14 +161,13 @@ export class ClientQueues {
   }
 
   /**
-   * The thread holds this lock now. Its descendants that wait in any queue of the lock look again: they
-   * re-enter its hold, or learn that they would wait for it.
+   * The thread holds this lock now. Its descendants stop waiting in any queue of the lock: each of them
+   * re-enters that hold, or learns that it would wait for it.
    */
   letBranchesIn({ objectId }: Pick<WaitTarget, 'objectId'>, thread: LogicalThread): void {
     for (const queue of this.queues.values())
       if (queue.target.relatedIds.includes(objectId))
-        for (const waiter of [...queue])
-          if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
+        for (const waiter of [...queue]) if (waiter.attempt.thread?.isBelow(thread)) waiter.giveUp()
   }
 
   close(error: unknown): void {

@@ -1,12 +1,6 @@
 import { LockNotReplicatedError, LockTimeoutError, RedisUnavailableError } from '../api/errors'
 import { quote } from '../util/quote'
 
-/**
- * The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold
- * instead.
- */
-export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
-
 /** The object and the hold that a caller waits for, for messages. */
 export function nameOf({ subject }: { readonly subject: string }, threadId: number | undefined): string {
   return threadId === undefined ? subject : `${subject} (thread id ${threadId})`

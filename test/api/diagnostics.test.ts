@@ -102,6 +102,23 @@ describe('The diagnostics channels', () => {
     await limiter.delete()
   })
 
+  it('Diagnostics tell of a branch that enters below its ancestor as acquired (V213)', async () => {
+    const elsewhere = await (await createRedisson()).getLock(name).acquire()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      const own = lock.lock()
+      const branch = redisson.getLock(uniqueName('another')).withLock(async () => await lock.withLock(() => {}))
+      await waitUntil('both wait', () => redisson.waiters().length === 2)
+      await elsewhere.unlock()
+      await own
+      await branch
+      await lock.unlock()
+    })
+    // The parent, the other lock, and the wait of the branch; its re-entry has no messages.
+    const ends = only('asyncEnd').map(({ outcome }) => outcome)
+    expect(ends).to.deep.equal(['acquired', 'acquired', 'acquired'])
+  })
+
   it('Diagnostics have nothing of a re-entry, and of the release of the last level only', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redisson } from '../../src/index'
+import type { LockHold, Redisson } from '../../src/index'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { createRedisson, rejection } from '../kit/clients'
+import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
 import { ForeignLock } from '../kit/foreign-lock'
 import { JumpingClock } from '../kit/jumping-clock'
 import { openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
-import { ScriptCounter } from '../kit/tapped-transport'
+import { ScriptCounter, tapped } from '../kit/tapped-transport'
 
 const HOUR = 3_600_000
 
@@ -165,5 +165,26 @@ describe('A hold whose deadline has passed', () => {
       async () => (await redis.exists(name)) === 0,
       left - 500,
     )
+  })
+})
+
+describe('A hold whose release is being sent', () => {
+  it('A hold is not held any more while its release is sent, and is no loss (V214)', async () => {
+    const clock = new JumpingClock()
+    const seen: unknown[] = []
+    let hold: LockHold | undefined
+    // Like a tracing hook: code of the user that runs while the command is sent.
+    const transport = tapped((sent) => {
+      if (sent.name !== 'lock/release') return sent.pass()
+      clock.jumped = HOUR
+      seen.push(hold?.isHeld, hold?.signal.aborted)
+      return sent.pass()
+    })
+    const redisson = await createRedisson({}, { transport, clock })
+    redisson.on('lockLost', (event) => seen.push(event))
+    hold = await redisson.getLock(uniqueName('releasing')).acquire()
+    await hold.unlock()
+    expect(seen.slice(0, 2)).to.deep.equal([false, false])
+    expect(seen).to.have.lengthOf(2)
   })
 })

@@ -42,7 +42,7 @@ interface EndedHold {
   readonly book: LeaseBook
 }
 
-/** For the holder of a hold that has ended without a release. Without a reason, the server did not have it. */
+/** For the holder of a hold that has ended without a release. */
 export function lockLost({ client, leased, threadId, book }: EndedHold, reason?: LossReason): LockLostError {
   const explanations: Record<LossReason, string> = {
     lease: `its lease of ${book.term.lasts} ms, less a margin, ran out`,

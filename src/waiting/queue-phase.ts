@@ -19,9 +19,9 @@ import type { WaitSettings } from './waiter'
  * | at rest              | its last waiter leaves                         | stops listening       | idle        |
  * | trying, woken        | the last answer: none may enter now            | listens, if it did not |            |
  * | …                    | … and no wake-up came while it listened        |                       | at rest     |
- * | …                    | … and one came, or may have come               | tries                 | trying      |
+ * | …                    | … and one came, or may have come               | listens, tries        | trying      |
  * | trying               | the last answer: more may enter, or unknown    | tries now             | trying      |
- * | woken                | the same                                       | tries                 | trying      |
+ * | woken                | the same                                       | listens, tries        | trying      |
  * | trying, woken        | the last answer, and no waiter is left         | stops listening       | idle        |
  * | trying, woken        | the last try failed, or its waiter has left    | tries                 | trying      |
  * | trying, woken        | an answer: granted, but no replica has that    | sends that try again  | as before   |

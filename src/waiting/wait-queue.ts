@@ -265,24 +265,23 @@ export class WaitQueue implements Waiters, WaiterQueue {
 
   /** The last try was answered. */
   private goOn(next: Next | 'unknown') {
-    if (typeof next === 'object') this.endOverdue()
-    if (!this.first) this.finish()
-    else if (typeof next === 'object') this.sleepUnlessWoken(next.sleepFor)
-    else this.tryAfterTheEntered()
-  }
-
-  /**
-   * More may enter, or it is not known. Those that entered just now go first: they may pass permits on to
-   * waiters, which need not ask then.
-   */
-  private tryAfterTheEntered() {
+    const isHeld = typeof next === 'object'
+    if (isHeld) this.endOverdue()
+    if (!this.first) return this.finish()
+    if (isHeld) return this.sleepUnlessWoken(next.sleepFor)
+    // Those that entered just now go first: they may pass permits on to waiters, which need not ask then.
     setImmediate(() => {
       if (!this.areTriesOver) return
-      // What is released here goes to the server until this queue listens: it listens after a wake-up, too.
-      if (!this.first || this.phase === 'trying') this.tryNow()
-      else this.sleepUnlessWoken(0)
+      if (this.phase === 'trying') this.tryNow()
+      else this.tryWoken()
       this.endOverdue()
     })
+  }
+
+  /** A wake-up came during its tries. What is released here goes to the server until this queue listens. */
+  private tryWoken() {
+    this.listen()
+    this.tryInTurn()
   }
 
   /** The server answers. One that may enter with others may have a last try in flight: its answer ends it. */
@@ -306,10 +305,9 @@ export class WaitQueue implements Waiters, WaiterQueue {
    * Otherwise it tries.
    */
   private sleepUnlessWoken(time: number) {
-    const listened = this.wakeUps !== undefined
-    this.listen()
     // Where the subscription is confirmed already, a message may have come before the queue listened.
-    if (this.phase === 'woken' || (!listened && this.isConfirmed)) this.tryInTurn()
+    const mayHaveMissed = this.wakeUps === undefined && this.isConfirmed
+    if (this.phase === 'woken' || mayHaveMissed) this.tryWoken()
     else this.sleep(time)
   }
 

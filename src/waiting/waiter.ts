@@ -100,7 +100,7 @@ export class Waiter<Grant> {
   private isUncertain = false
   /** How many tries were granted, and no replica had the grant. */
   private unacknowledged = 0
-  /** The last try, until it was answered. */
+  /** Its try in flight, until that was answered or has failed. */
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
   /** What may end its wait without an answer. */
   private limits: { timer: Timer | undefined; readonly stopListening: (() => void) | undefined } | undefined
@@ -151,10 +151,8 @@ export class Waiter<Grant> {
     this.phase = 'sending'
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
-    if ((this.phase as WaiterPhase) === 'settled') {
-      attempt.undo?.(call)
-      attempt.ended?.(false)
-    } else {
+    if ((this.phase as WaiterPhase) === 'settled') this.withdraw(call, false)
+    else {
       this.phase = phase === 'overdue' ? 'last try' : 'trying'
       this.inFlight = call
     }
@@ -168,7 +166,8 @@ export class Waiter<Grant> {
   answered(reply: Reply<Outcome<Grant>>): TryResult {
     const { value, acknowledged } = reply
     const answer = this.isUncertain ? { ...reply, hasLostCopy: true } : reply
-    this.endTry(reply.hasLostCopy || (value.granted && !acknowledged))
+    this.endTry()
+    this.isUncertain ||= reply.hasLostCopy || (value.granted && !acknowledged)
     if (!value.granted) return 'blocked'
     if (acknowledged) {
       this.succeed(answer as GrantedReply<Grant>)
@@ -181,28 +180,26 @@ export class Waiter<Grant> {
     return 'failed'
   }
 
-  /** Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed. */
-  tryFailed(error: unknown, { mayHaveBeenApplied }: AnyScriptCall): number | undefined {
-    this.stopTrying()
-    if (error instanceof RedisUnavailableError) return this.unavailable(error)
+  /** Its try has failed. Returns after how long it tries again, in ms; undefined: it has failed. */
+  tryFailed(error: unknown, call: AnyScriptCall): number | undefined {
+    this.endTry()
+    if (error instanceof RedisUnavailableError) return this.unavailable(error, call)
     const isRefused = error instanceof RedisRefusedError
-    // A refused try that may have been applied may still be in flight. It stays the waiter's try in flight,
-    // so that the failing waiter releases what the try may be granted.
-    if (!isRefused || !mayHaveBeenApplied) this.inFlight = undefined
-    if (!isRefused && !(error instanceof WrongTypeError)) this.isUncertain = true
-    this.fail(error)
+    this.isUncertain ||= !isRefused && !(error instanceof WrongTypeError)
+    // A copy of a refused try may be in flight still.
+    this.fail(error, isRefused && call.mayHaveBeenApplied ? call : undefined)
     return undefined
   }
 
-  private unavailable(error: RedisUnavailableError): number | undefined {
+  private unavailable(error: RedisUnavailableError, call: AnyScriptCall): number | undefined {
     const { cause } = error
-    const isTransient = cause !== undefined && classify(cause) === 'transient'
-    if (isTransient && !isShortage(cause) && !this.isOver) {
-      this.endTry(true)
+    const mayPass = cause !== undefined && classify(cause) === 'transient' && !isShortage(cause)
+    if (mayPass && !this.isOver) {
+      this.isUncertain = true
       return RETRY_AFTER_TRANSIENT_ERROR
     }
-    this.fail(error)
-    if (!isTransient || isShortage(cause)) this.failThoseOfSameWait(error)
+    this.fail(error, call)
+    if (!mayPass) this.failThoseOfSameWait(error)
     return undefined
   }
 
@@ -221,8 +218,9 @@ export class Waiter<Grant> {
     if (this.settle(false)) this.resolve(undefined)
   }
 
-  fail(error: unknown): void {
-    if (this.settle(false)) this.resolve(Promise.reject(error))
+  /** `inFlight`: the try that may still be granted. */
+  fail(error: unknown, inFlight = this.inFlight): void {
+    if (this.settle(false, inFlight)) this.resolve(Promise.reject(error))
   }
 
   private succeed(reply: GrantedReply<Grant>) {
@@ -230,13 +228,9 @@ export class Waiter<Grant> {
     if (this.settle(true)) this.resolve(reply)
   }
 
-  private stopTrying() {
+  /** Its try was answered or has failed. */
+  private endTry() {
     this.phase = this.isOver ? 'overdue' : 'waiting'
-  }
-
-  private endTry(isUncertain: boolean) {
-    this.stopTrying()
-    this.isUncertain ||= isUncertain
     this.inFlight = undefined
   }
 
@@ -278,16 +272,23 @@ export class Waiter<Grant> {
     else this.fail(unanswered(this.name, clientAndServer))
   }
 
-  private settle(granted: boolean): boolean {
+  private settle(granted: boolean, inFlight = this.inFlight): boolean {
     const { phase, isTrying } = this
     if (phase === 'settled') return false
     this.phase = 'settled'
+    this.inFlight = undefined
     this.limits?.timer?.cancel()
     this.limits?.stopListening?.()
-    if (this.inFlight || this.isUncertain) this.attempt.undo?.(this.inFlight)
-    if (phase !== 'sending') this.attempt.ended?.(granted)
-    this.inFlight = undefined
+    // A try that is just being sent can be undone when it was sent: `startTry` does that.
+    if (phase !== 'sending') this.withdraw(inFlight, granted)
     this.queue.leave(this, isTrying)
     return true
+  }
+
+  /** It is settled: releases what its tries may have got and do not count. */
+  private withdraw(inFlight: AnyScriptCall | undefined, granted: boolean) {
+    const { attempt, isUncertain } = this
+    if (inFlight || isUncertain) attempt.undo?.(inFlight)
+    attempt.ended?.(granted)
   }
 }

@@ -107,7 +107,9 @@ describe('The diagnostics channels', () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       const own = lock.lock()
-      const branch = redisson.getLock(uniqueName('another')).withLock(async () => await lock.withLock(() => {}))
+      const branch = redisson
+        .getLock(uniqueName('another'))
+        .withLock(async () => await lock.withLock(() => {}))
       await waitUntil('both wait', () => redisson.waiters().length === 2)
       await elsewhere.unlock()
       await own

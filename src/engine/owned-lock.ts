@@ -170,23 +170,31 @@ async function releaseFor<L extends OwnedLevel>(
   explicit: number | undefined,
 ): Promise<void> {
   const { client, unscoped, names } = lock
-  const { objectId, name } = names
   const caller = callerOf<L>(client, explicit)
   // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
-  const inFlight = caller.acquisitionInFlight(objectId)
+  const inFlight = caller.acquisitionInFlight(names.objectId)
   if (inFlight) await inFlight
-  const target = caller.nextToUnlock(objectId, unscoped)
+  const target = caller.nextToUnlock(names.objectId, unscoped)
+  if (target?.level) return await releaseBare(lock, caller, target.among, target.level)
   const isAcquiring = caller === unscopedCaller && unscoped?.isAcquiring === true
-  if (!target?.level) client.assertNotClosed()
+  client.assertNotClosed()
   if (!target) throw notHeldError(client, names, caller.description, isAcquiring)
-  const { among, level } = target
-  const { loss, hasLive } = among
-  const isDoubtful = level && !caller.isScoped && among.hasFailedBeside(level)
+  const { loss, hasLive } = target.among
+  target.among.settleOwed()
+  throw (caller.isScoped && !hasLive && loss) || lostBefore(lock, caller.description, hasLive)
+}
+
+async function releaseBare<L extends OwnedLevel>(
+  lock: LockOf<L>,
+  { isScoped }: Caller<L>,
+  among: BareLevels<L>,
+  level: L,
+): Promise<void> {
+  const isDoubtful = !isScoped && among.hasFailedBeside(level)
   // From now on no other `unlock()` ends it.
   among.unlocked(level)
-  if (!level) throw (caller.isScoped && !hasLive && loss) || lostBefore(lock, caller.description, hasLive)
   // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
-  if (isDoubtful) warnOfSharedObject(client, name, level.hold.holder)
+  if (isDoubtful) warnOfSharedObject(lock.client, lock.names.name, level.hold.holder)
   await lock[RELEASE_LEVEL](level)
 }
 

@@ -251,7 +251,8 @@ export class Watchdog {
     book.extend(sent, lasts)
     if (acknowledged) book.replicatedUpTo(sent)
     // The time counts from `sent`. The term may belong to an older grant of a longer lease.
-    Object.assign(entry, { phase: 'scheduled', isFailing: false, isAlone: false })
+    entry.phase = 'scheduled'
+    entry.isFailing = entry.isAlone = false
     const now = this.options.clock.now()
     this.actions.set(lease, entry.isWantedAgain ? this.furtherClock.timeAt(now) : this.nextRenewal(sent, now))
     if (book.isAtLimit) this.update(lease)

@@ -71,10 +71,15 @@ export class BareLevels<L extends OwnedLevel> {
     this.loss ??= loss
   }
 
-  /** The `unlock()` of this level has come; undefined: the one that was owed. */
-  unlocked(level: L | undefined): void {
-    if (level) this.drop(level)
-    else if (--this.owed === 0) this.loss = undefined
+  /** The `unlock()` of this level has come. */
+  unlocked(level: L): void {
+    this.drop(level)
+    this.entry?.somethingEnded()
+  }
+
+  /** An `unlock()` that was owed has come. */
+  settleOwed(): void {
+    if (--this.owed === 0) this.loss = undefined
     this.entry?.somethingEnded()
   }
 
@@ -91,10 +96,15 @@ export class BareLevels<L extends OwnedLevel> {
    * For a caller that does one thing after the other: its newest living level or, without any, what it owes.
    */
   newestFirst(): UnlockTarget<L> | undefined {
-    // A level that notices its end leaves the list. The release of a single one tells why it ended.
-    for (const each of [...this.live].reverse()) if (this.live.length === 1 || each.checkLive()) break
-    const level = this.live.at(-1)
+    const level = this.newestLive()
     return level || this.owed > 0 ? { among: this, level } : undefined
+  }
+
+  /** A level that finds that it has ended leaves the list. A single one is not asked: its release tells why. */
+  private newestLive(): L | undefined {
+    let newest = this.live.at(-1)
+    while (newest && this.live.length > 1 && !newest.checkLive()) newest = this.live.at(-1)
+    return newest
   }
 
   /**

@@ -253,18 +253,15 @@ async function releaseOnServer(
   client.assertNotClosed()
   if (permits === 0) return false
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
-  // They are released here, or in the background.
-  let isOut = true
+  const noLongerOut = () => client.permitsOut.released(target.objectId, permits)
   try {
     const { value } = await client.queues.followRelease(target, requests.run(RELEASE, args, true, retried))
-    const { result } = value
-    if (result === 'too-large') throw tooMany(semaphore)
-    isOut = false
-    return result !== 'absent'
+    if (value.result === 'too-large') throw tooMany(semaphore)
+    noLongerOut()
+    return value.result !== 'absent'
   } catch (error) {
-    isOut = retried !== ALSO_REFUSED && !(error instanceof RedisUnavailableError)
+    // The client goes on to release them in the background. After another error the caller may try again.
+    if (retried === ALSO_REFUSED || error instanceof RedisUnavailableError) noLongerOut()
     throw error
-  } finally {
-    if (!isOut) client.permitsOut.released(target.objectId, permits)
   }
 }

@@ -1,3 +1,4 @@
+import type { ReplicaAckReply } from '../redis/replica-ack/batcher'
 import { scriptBrokeOff, withoutSecrets } from '../redis/reply/errors'
 import type { BrokenConnection } from '../redis/send/fences'
 import type { Clock, Moment } from '../util/clock'
@@ -48,7 +49,8 @@ export type AnyScriptCall = ScriptCall<any>
  * | --------- | ------------------------------------------- | ------------------- | --------------------- |
  * | paused    | the start; back-off and fences are over     | waits               | in flight             |
  * | paused    | the same, the connection is not ready       | waits               | paused                |
- * | paused    | the same, the server refuses connections    | gets an error       | finished              |
+ * | paused    | the same, the server refuses connections    | gets an error       | finished after fences |
+ * | paused    | fences last, the server refuses connections | gets an error       | paused                |
  * | paused    | the same, the call is settled, or late      | gets an error       | finished              |
  * | in flight | an answer                                   | gets it             | finished              |
  * | in flight | the server does not know the hash           | waits               | in flight, as source  |
@@ -69,6 +71,8 @@ export class ScriptCall<Value> {
    * next copy.
    */
   hasLostCopy = false
+  /** Another node than that of the key answered a copy. */
+  private wasRedirected = false
   /** The last error after which the command was sent again, without credentials. */
   lastError: Error | undefined
   /** How long to wait before the next copy, in ms. */
@@ -107,33 +111,42 @@ export class ScriptCall<Value> {
     return closed === undefined ? this.send(false) : this.stop(closed)
   }
 
-  private send(bySource: boolean, wasRedirected = false) {
+  /** Sends a copy, by the hash of the script or by its source. */
+  private send(bySource: boolean) {
     const { transport } = this.environment
     // ioredis would queue a command that is sent now. The server could apply it long after its caller has
     // left.
     if (transport.state !== 'ready') return this.copyFailed(transport.refusal ?? NOT_READY[transport.state])
     this.command = 'in flight'
-    const failed = (error: unknown) => this.copyFailed(error)
     try {
-      if (this.needsReplica && (wasRedirected || transport.mayHaveReplicas!(this.keys[0]!)))
-        transport.sendAcknowledged!(this, bySource).then(({ value, acknowledged, waitError }) => {
-          if (!waitError) return this.copyAnswered(value, acknowledged)
-          this.hasLostCopy = true
-          this.copyFailed(waitError)
-        }, failed)
-      else {
-        const answered = (raw: unknown, isFromOtherNode = false) => {
-          if (!isFromOtherNode || !this.needsReplica) return this.copyAnswered(raw, true)
-          // That node may have replicas: a second copy waits for them. Both have the effect of one.
-          this.hasLostCopy = true
-          this.sendAgain(bySource, true)
-        }
-        transport.send(this, bySource, answered, failed)
-      }
+      const { needsReplica, wasRedirected, keys } = this
+      if (needsReplica && (wasRedirected || transport.mayHaveReplicas!(keys[0]!))) this.sendWithWait(bySource)
+      else this.sendAlone(bySource)
     } catch (error) {
       // Other code may have patched ioredis, and the command may be on its way all the same.
       this.threwHere(error)
     }
+  }
+
+  private sendAlone(bySource: boolean) {
+    const answered = (raw: unknown, isFromOtherNode = false) => {
+      if (!isFromOtherNode || !this.needsReplica) return this.copyAnswered(raw, true)
+      // That node may have replicas: a second copy waits for them. Both have the effect of one.
+      this.hasLostCopy = this.wasRedirected = true
+      this.sendAgain(bySource)
+    }
+    this.environment.transport.send(this, bySource, answered, (error) => this.copyFailed(error))
+  }
+
+  /** WAIT follows the script in the same write. */
+  private sendWithWait(bySource: boolean) {
+    const answered = ({ value, acknowledged, waitError }: ReplicaAckReply) => {
+      if (!waitError) return this.copyAnswered(value, acknowledged)
+      this.hasLostCopy = true
+      this.copyFailed(waitError)
+    }
+    const sending = this.environment.transport.sendAcknowledged!(this, bySource)
+    sending.then(answered, (error) => this.copyFailed(error))
   }
 
   private copyAnswered(raw: unknown, acknowledged: boolean) {
@@ -196,9 +209,9 @@ export class ScriptCall<Value> {
   /**
    * Not where the process stood still, and the server may have forgotten that it has applied an earlier copy.
    */
-  private sendAgain(bySource: boolean, wasRedirected = false) {
+  private sendAgain(bySource: boolean) {
     const isInTime = this.age < this.environment.unavailableAfter
-    if (isInTime || !this.mayHaveBeenApplied) this.send(bySource, wasRedirected)
+    if (isInTime || !this.mayHaveBeenApplied) this.send(bySource)
     else this.stop(unavailable(this))
   }
 

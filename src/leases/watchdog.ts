@@ -9,7 +9,7 @@ import { Agenda } from './agenda'
 import { FurtherClock } from './further-clock'
 import type { Lease, LossReason } from './lease'
 import { type RenewalBatch, RenewalBatches } from './renewal-batches'
-import type { Watched } from './watched'
+import { Watched } from './watched'
 
 export interface WatchdogOptions {
   readonly origin: EventOrigin
@@ -35,16 +35,17 @@ const SHORTEST = 0.001
  * Watches the deadline of every lease of a client, and renews those that need it, by one timer. One tick of
  * the event loop renews or reports a bounded number of leases, however many are due. Deadlines come first.
  *
- * | what happens to a lease   | if `expiring` | if `scheduled`   | if `inFlight`                            |
- * | ------------------------- | ------------- | ---------------- | ---------------------------------------- |
- * | it needs renewals         | is scheduled  |                  |                                          |
- * | it needs none any more    |               | only expires     | only expires; no answer counts           |
- * | hurry, renewAll           |               | its action comes | it is sent again after the answer        |
- * | its deadline passes       | is lost       | is lost          | is lost                                  |
- * | its action is due         |               | is in flight     | is reported as overdue, once             |
- * | the server renewed it     |               |                  | is scheduled; only expires at its limit  |
- * | the server has it no more |               |                  | is lost                                  |
- * | the call failed           |               |                  | is scheduled soon; an outage is reported |
+ * | what happens to a lease   | if `expiring` | if `scheduled`   | if `inFlight`                               |
+ * | ------------------------- | ------------- | ---------------- | ------------------------------------------- |
+ * | it needs renewals         | is scheduled  |                  |                                             |
+ * | it needs none any more    |               | only expires     | only expires; no answer counts              |
+ * | hurry, renewAll           |               | its action comes | it is sent again after the answer           |
+ * | its deadline passes       | ends          | ends             | ends                                        |
+ * | its action is due         |               | is in flight     | is reported as overdue, once                |
+ * | the server renewed it     |               |                  | is scheduled; only expires at its limit     |
+ * | the server has it no more |               |                  | ends                                        |
+ * | the call failed           |               |                  | is scheduled soon; an outage is reported    |
+ * | … because of one key      |               |                  | the same, by itself, and nothing is reported |
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
@@ -56,10 +57,10 @@ export class Watchdog {
   private readonly retryAfter: number
   private readonly timer: RearmableTimer
   /**
-   * What was renewed before this moment is renewed again: the server that answers from now on may not have
-   * it.
+   * `staleUntil` of every lease, also of one whose grant is in flight: the server that answers from then on
+   * may not have it.
    */
-  private renewedAfresh = Number.NEGATIVE_INFINITY
+  private allStaleUntil = Number.NEGATIVE_INFINITY
   /**
    * Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first
    * CROSSSLOT tells.
@@ -89,10 +90,10 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     const wasRenewed = entry !== undefined && entry.phase !== 'expiring'
     if (!entry || isRenewed !== wasRenewed) {
-      const phase = isRenewed ? 'scheduled' : 'expiring'
       // A new entry: the answer to a renewal that was sent for the old one does not count.
-      this.watched.set(lease, { lease, phase, isFailing: false, isAlone: false, isWantedAgain: false })
-      if (isRenewed) this.actions.set(lease, this.nextRenewal(since, now))
+      const added = new Watched(lease, isRenewed ? 'scheduled' : 'expiring')
+      this.watched.set(lease, added)
+      if (isRenewed) this.scheduleNext(added, since, now)
       else this.actions.delete(lease)
     }
     // It may end before its next renewal is due.
@@ -110,7 +111,7 @@ export class Watchdog {
     const now = this.options.clock.now()
     if (entry.phase === 'scheduled')
       this.actions.set(lease, Math.min(this.actions.at(lease), this.furtherClock.timeAt(now) + within))
-    else if (entry.phase === 'inFlight') entry.isWantedAgain = true
+    else if (entry.phase === 'inFlight') entry.staleUntil = now.monotonic
     this.deadlineChanged(lease, now)
   }
 
@@ -124,7 +125,7 @@ export class Watchdog {
   /** Renews every lease now, also leases whose renewal is in flight. */
   renewAll(): void {
     const now = this.options.clock.now()
-    this.renewedAfresh = now.monotonic
+    this.allStaleUntil = now.monotonic
     for (const [lease, entry] of this.watched)
       if (entry.phase === 'scheduled') this.actions.set(lease, this.furtherClock.timeAt(now))
     this.arm()
@@ -135,11 +136,11 @@ export class Watchdog {
     for (const lease of this.watched.keys()) this.remove(lease)
   }
 
-  /** For a lease that was set by a command sent at this moment. */
-  private nextRenewal(sent: Moment, now: Moment): number {
-    const isAfresh = sent.monotonic <= this.renewedAfresh
-    const rest = isAfresh ? 0 : this.interval - this.options.clock.elapsedSince(sent)
-    return this.furtherClock.timeAt(now) + rest
+  /** Its next renewal, where a command that was sent at this moment set its lease. */
+  private scheduleNext({ lease, staleUntil }: Watched, sent: Moment, now: Moment) {
+    const isStale = sent.monotonic <= Math.max(staleUntil, this.allStaleUntil)
+    const rest = isStale ? 0 : this.interval - this.options.clock.elapsedSince(sent)
+    this.actions.set(lease, this.furtherClock.timeAt(now) + rest)
   }
 
   private deadlineChanged(lease: Lease, now: Moment) {
@@ -198,7 +199,6 @@ export class Watchdog {
         overdue.push(entry)
       } else {
         entry.phase = 'inFlight'
-        entry.isWantedAgain = false
         this.actions.set(lease, now + this.interval)
         batches.add(entry, lease.book.withinLimit(lockWatchdogTimeout))
       }
@@ -254,7 +254,7 @@ export class Watchdog {
     entry.phase = 'scheduled'
     entry.isFailing = entry.isAlone = false
     const now = this.options.clock.now()
-    this.actions.set(lease, entry.isWantedAgain ? this.furtherClock.timeAt(now) : this.nextRenewal(sent, now))
+    this.scheduleNext(entry, sent, now)
     if (book.isAtLimit) this.update(lease)
     else this.deadlineChanged(lease, now)
   }

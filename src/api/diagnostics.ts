@@ -36,23 +36,15 @@ interface Acquisition extends EventOrigin, AcquiredObject {
   error?: unknown
 }
 
-/** The part of an attempt that its messages tell of. */
-interface TracedAttempt {
-  readonly signal: AbortSignal | undefined
-  readonly waitTime: number
-  readonly isBelowHold?: boolean
-}
-
 /** Traces an acquisition of any kind, except a re-entry, which never waits for others. */
 export function traceAcquisition<Result>(
   acquire: () => Promise<Result>,
   { name, kind, subject, key }: AcquiredObject,
-  attempt: TracedAttempt,
+  { signal, waitTime }: { readonly signal: AbortSignal | undefined; readonly waitTime: number },
   origin: EventOrigin,
   clock: Clock,
 ): Promise<Result> {
   const { start, end, asyncStart, asyncEnd, error } = acquisitions
-  const { signal, waitTime } = attempt
   const limit = waitTime === Number.POSITIVE_INFINITY ? undefined : waitTime
   const acquisition: Acquisition = { ...origin, name, kind, subject, key, waitTime: limit }
   const began = clock.now()
@@ -69,7 +61,7 @@ export function traceAcquisition<Result>(
   const reply = start.runStores(acquisition, acquire)
   end.publish(acquisition)
   reply.then(
-    (granted) => settled(granted || attempt.isBelowHold ? 'acquired' : 'timeout'),
+    (granted) => settled(granted ? 'acquired' : 'timeout'),
     (failure) => {
       acquisition.error = failure
       settled(outcomeOf(failure, signal))

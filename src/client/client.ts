@@ -14,7 +14,7 @@ import { outsideRequests } from '../util/async-context'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
 import type { WaitTarget } from '../waiting/admission'
-import type { Attempt, WaitResult } from '../waiting/attempt'
+import type { Attempt, BelowHold, ThreadAttempt, WaitResult } from '../waiting/attempt'
 import { ClientQueues } from '../waiting/client-queues'
 import { Subscriptions } from '../waiting/subscriptions'
 
@@ -159,7 +159,9 @@ export class Client {
   /**
    * Waits for what the attempt asks for; undefined: the wait was over. All but a re-entry is acquired here.
    */
-  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
+  acquire<Grant>(target: WaitTarget, attempt: ThreadAttempt<Grant>): Promise<WaitResult<Grant> | BelowHold>
+  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>>
+  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant> | BelowHold> {
     this.assertWanted(attempt.signal)
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
@@ -168,7 +170,7 @@ export class Client {
       // A subscriber may have aborted it, or shut the client down, just now.
       this.assertWanted(attempt.signal)
       const reply = await this.queues.acquire(target, attempt)
-      if (reply) attempt.assertGranted?.(reply.value.grant)
+      if (typeof reply === 'object') attempt.assertGranted?.(reply.value.grant)
       return reply
     }
     return traceAcquisition(acquire, target, attempt, this.events.origin, this.clock)

@@ -1,7 +1,7 @@
 import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import { LeaseBook } from '../leases/lease'
+import { LeaseBook } from '../leases/lease-book'
 import type { Acquirer } from '../ownership/caller'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
@@ -44,16 +44,6 @@ export class Acquisition implements AttemptOptions {
     return started ? waitTime - client.clock.elapsedSince(started) : waitTime
   }
 
-  /** The hold that its caller re-enters, if there is one by now. */
-  get holdOfCaller(): Hold | undefined {
-    return this.caller.holdOf(this.kind.objectId)
-  }
-
-  /** Throws if the client shuts down or the caller has aborted. */
-  assertWanted(): void {
-    this.client.assertWanted(this.signal)
-  }
-
   /** Settles as the work does, unless the signal aborts or the wait, and the grace after it, end first. */
   inTime<T>(work: Promise<T>, subject: string): Promise<T> {
     const { clock, clientId, grace } = this.client
@@ -65,16 +55,16 @@ export class Acquisition implements AttemptOptions {
 }
 
 /**
- * Acquires a new hold. Undefined when the wait was over, or when an ancestor of the caller has acquired the
- * lock meanwhile.
+ * Acquires a new hold. Undefined when the wait was over. `again`: an ancestor of the caller has acquired the
+ * lock meanwhile, so the caller looks for a hold again.
  */
-export async function acquire(acquisition: Acquisition): Promise<Level | undefined> {
+export async function acquire(acquisition: Acquisition): Promise<Level | 'again' | undefined> {
   const { client, kind, caller } = acquisition
   for (let tries = 1; ; tries++) {
-    // Such an ancestor came while this caller found that the hold it wanted to re-enter has ended.
-    if (caller.thread?.parent && acquisition.holdOfCaller?.checkLive()) return undefined
+    if (tries > 1 && caller.holdOf(kind.objectId)) return 'again'
     const attempt = kind.newAttempt(acquisition, acquisition.waitTime)
     const reply = await client.acquire(attempt.target, attempt)
+    if (reply === 'below a hold') return 'again'
     if (!reply) return undefined
     const book = new LeaseBook(client.clock, reply.sent, acquisition.lease, acquisition.maxHoldTime)
     const isLate = book.isPastDeadline

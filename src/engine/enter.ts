@@ -4,10 +4,7 @@ import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
 import { type Acquisition, acquire } from './acquire'
 import type { Hold, Level } from './hold'
-import { reenterOrAcquire } from './reenter'
-
-/** A timer may end a fraction of a millisecond early: a wait with less than this left, in ms, is over. */
-const SHORTEST_WAIT = 1
+import { reenter } from './reenter'
 
 /** The hold of an ancestor, and the place of the caller below it. */
 interface Branch {
@@ -16,25 +13,24 @@ interface Branch {
 }
 
 /**
- * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires.
- * Usually there is no such hold, and it acquires at once. Undefined when the wait was over.
+ * Adds a level to the hold that the caller re-enters, or acquires a new hold. Below the hold of an ancestor
+ * it waits first until no sibling branch excludes the caller. Undefined when the wait was over.
  */
-export async function waitForSiblingBranches(acquisition: Acquisition): Promise<Level | undefined> {
-  acquisition.assertWanted()
+export async function enter(acquisition: Acquisition): Promise<Level | undefined> {
+  const { client, kind, caller, signal } = acquisition
+  client.assertWanted(signal)
   for (;;) {
     const branch = enterBranch(acquisition)
-    let level: Level | undefined
+    let entered: Level | 'again' | undefined
     try {
       if (branch && !(await untilInside(acquisition, branch))) return undefined
-      const own = acquisition.holdOfCaller
-      level = await (own ? reenterOrAcquire(acquisition, own) : acquire(acquisition))
-      if (branch) level?.take(branch.place)
+      const own = caller.holdOf(kind.objectId)
+      entered = await (own ? reenter(acquisition, own) : acquire(acquisition))
+      if (entered !== 'again') return entered
     } finally {
-      if (!level) branch?.place.leave()
+      if (typeof entered !== 'object') branch?.place.leave()
+      else if (branch) entered.take(branch.place)
     }
-    // If not, an ancestor has acquired the lock meanwhile, and the caller enters below that hold.
-    const isOver = acquisition.waitTime < SHORTEST_WAIT && !acquisition.holdOfCaller?.checkLive()
-    if (level || isOver) return level
   }
 }
 
@@ -43,6 +39,7 @@ export async function waitForSiblingBranches(acquisition: Acquisition): Promise<
  * of threads holds the lock: siblings exclude each other below a hold, like other callers outside it.
  */
 function enterBranch({ kind, caller }: Acquisition): Branch | undefined {
+  if (!caller.thread?.parent) return undefined
   // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is
   // the write hold.
   const hold = caller.holdOf(kind.exclusiveLockId ?? kind.objectId)

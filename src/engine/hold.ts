@@ -1,6 +1,7 @@
 import { type LockLostError, WrongTypeError } from '../api/errors'
 import type { Client } from '../client/client'
-import { Lease, type LeaseBook, type LossReason } from '../leases/lease'
+import { Lease, type LossReason } from '../leases/lease'
+import type { LeaseBook } from '../leases/lease-book'
 import type { Orphan } from '../leases/orphan-releaser'
 import { Branches, type BranchPlace } from '../ownership/branch-queue'
 import type { Acquirer, Caller as CallerOf } from '../ownership/caller'

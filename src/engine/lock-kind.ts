@@ -1,6 +1,6 @@
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
-import type { Attempt } from '../waiting/attempt'
+import type { Attempt, ThreadAttempt } from '../waiting/attempt'
 import type { Caller, Hold } from './hold'
 import type { LeasedLock } from './leased-lock'
 import type { ReleaseReply } from './release-reply'
@@ -23,7 +23,7 @@ export interface AttemptOptions extends Pick<Attempt<Payload>, 'signal'> {
 }
 
 /** The attempt of one new owner at a lock. */
-export interface LockAttempt extends Attempt<Payload> {
+export interface LockAttempt extends ThreadAttempt<Payload> {
   /** The queue that it joins. */
   readonly target: WaitTarget
   /** The hash field, or the token, that marks the owner in Redis. */

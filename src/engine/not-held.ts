@@ -1,7 +1,8 @@
 import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { Client } from '../client/client'
-import type { LeaseBook, LossReason } from '../leases/lease'
+import type { LossReason } from '../leases/lease'
+import type { LeaseBook } from '../leases/lease-book'
 import type { Leased } from '../leases/leased'
 import { quote } from '../util/quote'
 

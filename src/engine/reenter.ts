@@ -1,6 +1,6 @@
 import { nameOf, notReplicated } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import { type Acquisition, acquire } from './acquire'
+import type { Acquisition } from './acquire'
 import type { Hold, Level } from './hold'
 import { updateLevels } from './release'
 
@@ -12,13 +12,16 @@ interface Entering {
   state: 'waiting' | 'inside' | 'left'
 }
 
-/** Adds a level to a hold of the caller, or acquires a new hold if that one ends before. */
-export async function reenterOrAcquire(acquisition: Acquisition, hold: Hold): Promise<Level | undefined> {
+/**
+ * Adds a level to a hold of the caller. `again`: the hold has ended, so the caller looks for another one.
+ * Rejects if the hold was lost.
+ */
+export async function reenter(acquisition: Acquisition, hold: Hold): Promise<Level | 'again'> {
   if (hold.checkLive()) acquisition.kind.refuseReentry?.(hold, acquisition.caller)
   const level = await reenterInTime(acquisition, hold)
   if (level) return level
   if (hold.state === 'lost') throw hold.lossError()
-  return await acquire(acquisition)
+  return 'again'
 }
 
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
@@ -26,7 +29,7 @@ async function reenterInTime(acquisition: Acquisition, hold: Hold) {
   const entering: Entering = { state: 'waiting' }
   // Its caller may leave while it waits for other operations on the hold.
   const work = hold.runSerially(async () =>
-    entering.state === 'left' ? undefined : await reenter(acquisition, hold, entering),
+    entering.state === 'left' ? undefined : await addLevel(acquisition, hold, entering),
   )
   try {
     return await acquisition.inTime(work, `the re-entry of ${nameOf(acquisition.kind, hold.threadId)}`)
@@ -49,16 +52,22 @@ async function reenterInTime(acquisition: Acquisition, hold: Hold) {
  * | the server does not answer                    | rejects, and the hold is uncertain                   |
  * | the server does not have the hold             | undefined; the hold is lost, or its lease has ended  |
  * | the hold has ended in this client since       | undefined; the server releases it                    |
- * | no replica acknowledged it                    | the server takes it back; LockNotReplicatedError     |
- * | its caller has left                           | the server takes it back; undefined                  |
+ * | no replica acknowledged it                    | the server takes it back; LockNotReplicatedError (a) |
+ * | its caller has left                           | the server takes it back; undefined (a)              |
  * | the caller still waits                        | the level                                            |
  *
- * After undefined the caller learns that the hold was lost, or acquires a new one.
+ * (a) If that is not answered or finds the hold gone, it rejects with that error.
+ *
+ * After undefined the caller learns that the hold was lost, or looks for another one.
  */
-async function reenter(acquisition: Acquisition, hold: Hold, entering: Entering): Promise<Level | undefined> {
+async function addLevel(
+  acquisition: Acquisition,
+  hold: Hold,
+  entering: Entering,
+): Promise<Level | undefined> {
   const { client, kind, options } = acquisition
   const { book } = hold
-  acquisition.assertWanted()
+  client.assertWanted(acquisition.signal)
   if (!hold.checkLive()) return undefined
   if (options.maxHoldTime !== undefined && book.maxHoldTime === undefined)
     throw new TypeError(
@@ -106,13 +115,7 @@ async function askForLevel(acquisition: Acquisition, hold: Hold) {
 
 async function askOnce({ client, kind, options }: Acquisition, hold: Hold) {
   const { book } = hold
-  const rest = kind.addsLeases && book.maxHoldTime ? book.left() : 0
-  const wanted = options.leaseTime ?? client.lockWatchdogTimeout
-  // No level ends after the limit of its hold, also where the server adds the lease to the rest.
-  const lease = Math.max(0, Math.floor(book.withinLimit(rest + wanted) - rest))
+  const lease = book.askForLevel(options.leaseTime ?? client.lockWatchdogTimeout, kind.addsLeases === true)
   const call = kind.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
-  // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to
-  // the rest.
-  book.mayLast(kind.addsLeases ? book.longest + lease : lease)
   return { ...(await hold.answerTo(call, { leaseEnd: 0, grant: undefined })), lease }
 }

@@ -5,16 +5,15 @@ import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import type { Acquirer } from '../ownership/caller'
 import { quote } from '../util/quote'
 import { Acquisition, acquire } from './acquire'
+import { enter } from './enter'
 import { forceUnlock, inspectLock } from './force-unlock'
 import type { Level } from './hold'
 import { LockHandle } from './lock-handle'
 import { ACQUIRE_FOR, HANDLE_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockKind } from './lock-kind'
 import { countOf, OwnedLock } from './owned-lock'
-import { reenterOrAcquire } from './reenter'
 import { release } from './release'
 import type { RLock } from './rlock'
-import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
 /**
  * The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of
@@ -77,8 +76,9 @@ export class ReentrantLock<Handle extends LockHandle = LockHandle>
   [ACQUIRE_FOR](acquirer: Acquirer<Level>, options: AcquireArguments) {
     const acquisition = new Acquisition(this.client, this.kind, acquirer, options)
     const { caller, entry } = acquirer
-    if (caller.thread?.parent) return waitForSiblingBranches(acquisition)
-    return entry?.hold ? reenterOrAcquire(acquisition, entry.hold) : acquire(acquisition)
+    if (caller.thread?.parent || entry?.hold) return enter(acquisition)
+    // Without an ancestor, no other call acquires the lock for this one.
+    return acquire(acquisition) as Promise<Level | undefined>
   }
 
   [HANDLE_OF](level: Level): Handle {

@@ -1,8 +1,7 @@
 import { WrongTypeError } from '../api/errors'
-import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
 import type { LockKind } from './lock-kind'
-import { NOT_HELD, type ReleaseReply } from './release-reply'
+import { NOT_HELD } from './release-reply'
 
 const TRIES_TO_SEE_LEASE = 5
 
@@ -97,7 +96,7 @@ async function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
   try {
     const { value, hasLostCopy } = await (handoff?.answer ?? queues.followRelease(kind, call.answer))
     // After a broken connection "not held" means success: an earlier copy of this release was applied.
-    wasHeld = hasLostCopy || hadHold(value)
+    wasHeld = hasLostCopy || ('granted' in value ? value.granted : value.result !== 'not-held')
   } catch (error) {
     // If the key holds something else by now, it no longer holds the lock.
     if (!(error instanceof WrongTypeError)) {
@@ -111,9 +110,4 @@ async function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
   if (wasHeld) return hold.end('released')
   hold.lose('gone')
   throw hold.lossError()
-}
-
-/** What the answer to a handoff or to a release says of its hold. */
-function hadHold(value: Outcome<unknown> | ReleaseReply): boolean {
-  return 'granted' in value ? value.granted : value.result !== 'not-held'
 }

@@ -1,7 +1,7 @@
 import type { AnyScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Clock, Moment } from '../util/clock'
-import { margin } from './lease'
+import { margin } from './lease-book'
 
 const RETRY_AFTER = 500
 /** How long a release that the server refuses is retried, in ms. */

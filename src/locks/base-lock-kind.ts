@@ -124,24 +124,18 @@ export class AcquireAttempt<Kind extends BaseLockKind = BaseLockKind> implements
   readonly owner: string
   readonly lease: number
   readonly signal: AbortSignal | undefined
+  readonly thread: LogicalThread | undefined
 
   constructor(
     protected readonly kind: Kind,
-    private readonly options: AttemptOptions,
+    { caller, lease, signal }: AttemptOptions,
     readonly waitTime: number,
     readonly target: WaitTarget = kind,
   ) {
     this.owner = kind.ownerField(this.threadId)
-    this.lease = options.lease
-    this.signal = options.signal
-  }
-
-  get thread(): LogicalThread | undefined {
-    return this.options.caller.thread
-  }
-
-  get isBelowHold(): boolean {
-    return this.options.caller.holdOf(this.kind.objectId) !== undefined
+    this.lease = lease
+    this.signal = signal
+    this.thread = caller.thread
   }
 
   send(): ScriptCall<Outcome<Payload>> {

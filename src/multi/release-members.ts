@@ -46,7 +46,9 @@ export async function releaseAndReport(
     }
   })
   const count = (wanted: string) => states.filter(({ state }) => state === wanted).length
+  // Too few members are left for the hold to have lasted until now.
   const isLost = () => count('lost') > grants.length - needed
+  // Others can acquire enough members, whatever becomes of the rest.
   const isFree = () => grants.length - count('released') <= members.length - needed
   await settledInTime(releases, client.clock)
   if (!isLost() && !isFree()) await Promise.all(releases)

@@ -100,7 +100,7 @@ export class BareLevels<L extends OwnedLevel> {
     return level || this.owed > 0 ? { among: this, level } : undefined
   }
 
-  /** A level that finds that it has ended leaves the list. A single one is not asked: its release tells why. */
+  /** A level that finds its end leaves the list. A single one is not asked: its release tells why. */
   private newestLive(): L | undefined {
     let newest = this.live.at(-1)
     while (newest && this.live.length > 1 && !newest.checkLive()) newest = this.live.at(-1)

@@ -22,7 +22,7 @@ export interface OwnedHold {
   /** For messages. */
   readonly holder: string
   readonly levels: ReadonlySet<OwnedLevel>
-  /** The same for all its levels. */
+  /** Whether any of its levels is held, in the same way. */
   checkLive(): boolean
   /** How many levels it has; where a server counts them, by that server. For a hold that is held. */
   countLevels(): Promise<number>

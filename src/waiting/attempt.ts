@@ -34,6 +34,9 @@ export type GrantedReply<Grant> = Reply<Extract<Outcome<Grant>, { readonly grant
 /** The reply to the try that was granted, or undefined when the wait was over. */
 export type WaitResult<Grant> = GrantedReply<Grant> | undefined
 
+/** The result where an ancestor of the thread has acquired the lock: it enters below that hold. */
+export type BelowHold = 'below a hold'
+
 /** The acquisition of one waiter: what it wants, how to try once, and how to undo what a try may have got. */
 export interface Attempt<Grant> {
   /** How long to wait at most, in ms; 0 or less: one try; Infinity: without limit. */
@@ -44,11 +47,9 @@ export interface Attempt<Grant> {
   /** The thread id on the wire, for messages; absent where the object has no owners. */
   readonly threadId?: number
   /**
-   * The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold.
+   * The logical thread that waits. When an ancestor of it acquires the lock, it is let in below that hold.
    */
   readonly thread?: LogicalThread | undefined
-  /** An ancestor of that thread has the lock by now. Absent where there are no threads. */
-  readonly isBelowHold?: boolean
   /** Where the code of the user asked, in development. */
   at?: string | undefined
   /** Called after a long wait. */
@@ -66,4 +67,9 @@ export interface Attempt<Grant> {
   assertGranted?(grant: Grant): void
   /** The wait has ended, with or without a grant: withdraws from a queue on the server. */
   ended?(granted: boolean): void
+}
+
+/** The acquisition of a caller that may have a logical thread. */
+export interface ThreadAttempt<Grant> extends Attempt<Grant> {
+  readonly thread: LogicalThread | undefined
 }

@@ -1,6 +1,6 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
-import type { Attempt, WaitResult } from './attempt'
+import type { Attempt, BelowHold, WaitResult } from './attempt'
 import type { WaitEnvironment } from './queue-phase'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import { WaitQueue } from './wait-queue'
@@ -49,8 +49,7 @@ export class ClientQueues {
     this.environment = { ...options, selfWait: this.selfWait, queues: this.queues }
   }
 
-  /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
-  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
+  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant> | BelowHold> {
     let queue = this.queues.get(target.objectId)
     if (queue?.first && attempt.waitTime <= 0) {
       // The waiters here came first, so a single try must not go ahead of them.
@@ -167,7 +166,8 @@ export class ClientQueues {
   letBranchesIn({ objectId }: Pick<WaitTarget, 'objectId'>, thread: LogicalThread): void {
     for (const queue of this.queues.values())
       if (queue.target.relatedIds.includes(objectId))
-        for (const waiter of [...queue]) if (waiter.attempt.thread?.isBelow(thread)) waiter.giveUp()
+        for (const waiter of [...queue])
+          if (waiter.attempt.thread?.isBelow(thread)) waiter.giveUp('below a hold')
   }
 
   close(error: unknown): void {

@@ -27,7 +27,7 @@ import type { WaitSettings } from './waiter'
  * | trying, woken        | an answer: granted, but no replica has that    | sends that try again  | as before   |
  * | trying, woken        | a try met a transient error, not the last one  |                       | woken       |
  * | trying               | the last try met a transient error             | listens, sleeps a bit | at rest     |
- * | woken                | the same                                       | tries                 | trying      |
+ * | trying, woken        | the same, a wake-up came, or may have come     | listens, tries        | trying      |
  * | sleeping, rechecking | its time is over                               | tries                 | trying      |
  * | yielding             | its time is over                               | tries now             | trying      |
  */

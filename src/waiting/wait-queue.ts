@@ -7,7 +7,7 @@ import type { Admission, Next, TryReply, Waiters, WaitTarget } from './admission
 import { MOST_TOGETHER } from './admission'
 import type { Cohort } from './cohort'
 import type { QueuePhase, WaitEnvironment } from './queue-phase'
-import type { AnyWaiter, TryResult, WaiterQueue } from './waiter'
+import type { AnyWaiter, WaiterQueue } from './waiter'
 import { WakeUps } from './wake-ups'
 
 /** After this long without an answer, in ms, the server counts as silent and not as slow. */
@@ -242,25 +242,15 @@ export class WaitQueue implements Waiters, WaiterQueue {
   private tryAnswered(waiter: AnyWaiter, reply: TryReply, isCompeting: boolean) {
     const isLast = --this.unanswered === 0
     this.silentSince = isLast ? undefined : this.environment.clock.now()
-    const result = waiter.answered(reply)
+    const result = waiter.answered(reply, isCompeting)
     if (result === 'entered' && isCompeting) this.cohort?.begin(this.isConfirmed)
-    const next = this.nextAfter(result, waiter, reply, isCompeting)
+    const isKnown = result === 'entered' || result === 'blocked'
+    const next = isKnown && this.first ? this.admission.next(reply, waiter.attempt, this) : 'unknown'
     this.knownHeld = typeof next === 'object'
     if (result === 'again') {
       this.endOverdue()
-      return void this.sendTry(waiter)
-    }
-    if (result === 'blocked' && waiter.phase === 'overdue' && isCompeting) waiter.giveUp()
-    if (isLast) this.goOn(next)
-  }
-
-  /**
-   * A grant that no replica has, and a handoff from a hold that was gone, do not say whether another owner is
-   * there.
-   */
-  private nextAfter(result: TryResult, waiter: AnyWaiter, reply: TryReply, isCompeting: boolean) {
-    const isKnown = result === 'entered' || (result === 'blocked' && isCompeting)
-    return isKnown && this.first ? this.admission.next(reply, waiter.attempt, this) : 'unknown'
+      this.sendTry(waiter)
+    } else if (isLast) this.goOn(next)
   }
 
   /** The last try was answered. */

@@ -3,7 +3,7 @@ import { classify, isShortage } from '../redis/reply/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
-import type { Attempt, GrantedReply, Outcome, WaitResult } from './attempt'
+import type { Attempt, BelowHold, GrantedReply, Outcome, WaitResult } from './attempt'
 import { nameOf, notReplicated, unanswered } from './wait-errors'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
@@ -40,8 +40,15 @@ export type WaiterPhase =
   | 'last try'
   | 'settled'
 
-/** What the answer to a try means for its waiter. `again`: no replica has the grant, so it tries anew. */
-export type TryResult = 'entered' | 'blocked' | 'again' | 'failed'
+/**
+ * What the answer to a try says of the object:
+ *
+ * - `entered`: the waiter has it
+ * - `blocked`: others have it
+ * - `again`: no replica has the grant, so the waiter tries again
+ * - `unknown`: the same, and the waiter has failed; or it was to take over from a hold that was gone
+ */
+export type TryResult = 'entered' | 'blocked' | 'again' | 'unknown'
 
 /** The part of a queue that its waiters use. Iterates over them in their order. */
 export interface WaiterQueue extends Iterable<AnyWaiter> {
@@ -73,11 +80,14 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
  * | trying            | a grant that no replica has           | tries again at once, twice at most | waiting     |
  * | last try          | the same; trying: for the third time  | rejects                            | settled     |
  * | trying            | blocked                               | its queue rests                    | waiting     |
- * | last try          | blocked                               | its queue ends it: not acquired    | overdue     |
+ * | last try          | the same                              | not acquired                       | settled     |
+ * | trying            | the hold that it took over was gone   | its queue tries again              | waiting     |
+ * | last try          | the same                              | its queue tries again              | overdue     |
  * | trying            | a transient error                     | tries again a little later         | waiting     |
- * | trying, last try  | another error                         | rejects                            | settled     |
+ * | trying, last try  | another error; last try: the same     | rejects                            | settled     |
  * | any but settled   | an outage fails one that came before  | rejects                            | settled     |
  * | any but settled   | granted without a try of its own      | resolves                           | settled     |
+ * | any but settled   | an ancestor has acquired the lock     | resolves, and undoes its tries     | settled     |
  * | overdue           | an answer to another try              | not acquired                       | settled     |
  * | any but settled   | an abort, or the shutdown             | rejects, and undoes its tries      | settled     |
  * | any but settled   | its time is over: the server is away  | rejects                            | settled     |
@@ -106,13 +116,13 @@ export class Waiter<Grant> {
   private limits: { timer: Timer | undefined; readonly stopListening: (() => void) | undefined } | undefined
 
   /**
-   * `resolve`: takes the reply that granted it, undefined when its wait was over, or a rejected promise.
+   * `resolve`: takes the result of its wait, or a rejected promise.
    * There may be many waiters: each keeps what all need, and one function for its result.
    */
   constructor(
     readonly attempt: Attempt<Grant>,
     { clock, grace }: WaitSettings,
-    private readonly resolve: (reply: WaitResult<Grant> | Promise<never>) => void,
+    private readonly resolve: (result: WaitResult<Grant> | BelowHold | Promise<never>) => void,
   ) {
     this.joined = clock.now()
     const { waitTime, signal } = attempt
@@ -161,14 +171,19 @@ export class Waiter<Grant> {
 
   /**
    * Its try was answered. A grant that no replica acknowledged is tried again: the next try is idempotent,
-   * and it writes, so that the next WAIT has a write to wait for.
+   * and it writes, so that the next WAIT has a write to wait for. `isCompeting`: with all clients. If not,
+   * the try took over from a hold of this client.
    */
-  answered(reply: Reply<Outcome<Grant>>): TryResult {
+  answered(reply: Reply<Outcome<Grant>>, isCompeting: boolean): TryResult {
     const { value, acknowledged } = reply
     const answer = this.isUncertain ? { ...reply, hasLostCopy: true } : reply
     this.endTry()
     this.isUncertain ||= reply.hasLostCopy || (value.granted && !acknowledged)
-    if (!value.granted) return 'blocked'
+    if (!value.granted) {
+      if (!isCompeting) return 'unknown'
+      if (this.isOver) this.giveUp()
+      return 'blocked'
+    }
     if (acknowledged) {
       this.succeed(answer as GrantedReply<Grant>)
       return 'entered'
@@ -177,7 +192,7 @@ export class Waiter<Grant> {
     // replica. That is no reason to count anew: then two such owners would take turns for ever.
     if (++this.unacknowledged < TRIES_FOR_ACKNOWLEDGEMENT && !this.isOver) return 'again'
     this.failUnreplicated()
-    return 'failed'
+    return 'unknown'
   }
 
   /** Its try has failed. Returns after how long it tries again, in ms; undefined: it has failed. */
@@ -213,9 +228,9 @@ export class Waiter<Grant> {
     this.succeed({ value, sent, hasLostCopy: false, acknowledged: true })
   }
 
-  /** The wait is over without a grant. */
-  giveUp(): void {
-    if (this.settle(false)) this.resolve(undefined)
+  /** The wait ends without a grant. */
+  giveUp(result?: BelowHold): void {
+    if (this.settle(false)) this.resolve(result)
   }
 
   /** `inFlight`: the try that may still be granted. */
@@ -235,7 +250,7 @@ export class Waiter<Grant> {
   }
 
   /**
-   * Fails the waiters behind it that have waited as long. They met the same silence or shortage, and must not
+   * Fails the other waiters that have waited as long. They met the same silence or shortage, and must not
    * wait through it again.
    */
   private failThoseOfSameWait(error: unknown) {

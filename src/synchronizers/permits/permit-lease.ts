@@ -1,5 +1,6 @@
 import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../../api/errors'
-import { Lease, LeaseBook, type LossReason } from '../../leases/lease'
+import { Lease, type LossReason } from '../../leases/lease'
+import { LeaseBook } from '../../leases/lease-book'
 import { type Leased, renewalBy } from '../../leases/leased'
 import type { Moment } from '../../util/clock'
 import { perObject } from '../../util/per-object'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { LeaseBook } from '../../../src/leases/lease'
+import { LeaseBook } from '../../../src/leases/lease-book'
 import { VirtualClock } from '../../kit/virtual-clock'
 
 describe('The book of a lease', () => {

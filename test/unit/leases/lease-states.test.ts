@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
-import { Lease, LeaseBook } from '../../../src/leases/lease'
+import { Lease } from '../../../src/leases/lease'
+import { LeaseBook } from '../../../src/leases/lease-book'
 import type { Leased } from '../../../src/leases/leased'
 import { VirtualClock } from '../../kit/virtual-clock'
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { Lease, LeaseBook, type LossReason } from '../../../src/leases/lease'
+import { Lease, type LossReason } from '../../../src/leases/lease'
+import { LeaseBook } from '../../../src/leases/lease-book'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
 import type { Leased, Renewal } from '../../../src/leases/leased'
 import type { WatchdogOptions } from '../../../src/leases/watchdog'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type Lease, LeaseBook } from '../../../src/leases/lease'
+import type { Lease } from '../../../src/leases/lease'
+import { LeaseBook } from '../../../src/leases/lease-book'
 import { LeaseRegistry } from '../../../src/leases/lease-monitor'
 import { SelfDeadlockWarning } from '../../../src/waiting/self-deadlock-warning'
 import { VirtualClock } from '../../kit/virtual-clock'

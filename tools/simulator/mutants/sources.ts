@@ -13,7 +13,7 @@ export const SOURCES: readonly Mutant[] = [
     replace: 'return resolve()',
   },
   {
-    ...{ name: 'loss-unnoticed', row: 'B10', scenes: PLAIN, file: 'src/leases/lease.ts' },
+    ...{ name: 'loss-unnoticed', row: 'B10', scenes: PLAIN, file: 'src/leases/lease-book.ts' },
     what: 'a hold does not look at its deadline',
     find: 'return this.remaining() <= 0',
     replace: 'return false',
@@ -76,7 +76,7 @@ export const SOURCES: readonly Mutant[] = [
     replace: 'if (leaseEnd ? leaseEnd % 3 === 0 : this.isAwaited(entry))',
   },
   {
-    ...{ name: 'limit-not-kept', row: 'guarantee 5', scenes: LIMITED, file: 'src/leases/lease.ts' },
+    ...{ name: 'limit-not-kept', row: 'guarantee 5', scenes: LIMITED, file: 'src/leases/lease-book.ts' },
     what: 'a hold is renewed beyond its maxHoldTime',
     find: 'if (maxHoldTime !== undefined) this.limit =',
     replace: 'if (maxHoldTime === 0) this.limit =',
@@ -86,7 +86,7 @@ export const SOURCES: readonly Mutant[] = [
       name: 'renewal-past-the-limit',
       row: 'guarantee 5',
       scenes: LIMITED,
-      file: 'src/leases/lease.ts',
+      file: 'src/leases/lease-book.ts',
     },
     what: 'a renewal asks for a lease that ends after the maxHoldTime',
     find: 'return this.limit ? Math.min(lasts, Math.max(1, Math.floor(this.left(this.limit)))) : lasts',

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import type { ClientInternals } from '../../../../src/client/client-internals'
-import { LeaseBook } from '../../../../src/leases/lease'
+import { LeaseBook } from '../../../../src/leases/lease-book'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { FairLockKind } from '../../../../src/locks/fair-lock'
 import { handshakes } from '../../../../src/redis/connect/ioredis-internals'

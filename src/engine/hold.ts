@@ -143,8 +143,8 @@ export class Hold extends Lease {
   private releaseRest(reason: LossReason, outcome: 'expired' | 'lost') {
     const { client, book, leased, isUncertain } = this
     const isOver = reason === 'lease' || reason === 'limit'
-    // An explicit lease ends by itself, unless the holds of others keep the key.
-    const mayRemain = isOver && (outcome === 'lost' || leased.allLeft !== undefined)
+    // An explicit lease ends by itself, unless other holds keep the key.
+    const mayRemain = isOver && (outcome === 'lost' || leased.keyOutlivesLease === true)
     if (!mayRemain && !isUncertain) return
     const release = () => this.releaseOrphan(Math.max(book.longest, client.lockWatchdogTimeout))
     client.clock.after(isOver ? Math.max(0, book.left()) : 0, release)

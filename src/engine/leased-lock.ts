@@ -15,6 +15,8 @@ export interface LockState {
 
 /** A lock as its holds need it. */
 export interface LeasedLock extends Leased, Pick<WaitTarget, 'subject' | 'takesTurns' | 'allLeft'> {
+  /** Other holds may keep the key for longer than the lease of one of them lasts. */
+  readonly keyOutlivesLease?: boolean
   /**
    * The owner field gives the right to release the lock. So it appears in no event, list, message or answer:
    * its SHA-1 does.

@@ -1,5 +1,5 @@
+import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/attempt'
 import { nameOf, notReplicated } from '../waiting/wait-errors'
-import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import type { Acquisition } from './acquire'
 import type { Hold, Level } from './hold'
 import { updateLevels } from './release'

@@ -21,11 +21,10 @@ export function readTimeoutParts(key: string): readonly [before: string, behind:
  * same.
  */
 export abstract class ReadWriteSide extends BaseLockKind {
-  /**
-   * What the last reader publishes when it leaves. A writer publishes another text. Other readers, and the
-   * reads of a writer, may keep the key for longer than the lease of one hold.
-   */
+  /** What the last reader publishes when it leaves. A writer publishes another text. */
   readonly allLeft = '0'
+  /** Other readers, and the reads of a writer, keep it. */
+  readonly keyOutlivesLease = true
   protected readonly otherLockId = this.relatedIds[1]!
   protected override readonly timeoutKeyParts = readTimeoutParts(this.key)
   /**

@@ -9,8 +9,13 @@ export interface UnlockTarget<L extends OwnedLevel> {
 
 /**
  * The bare levels of one lock: those that `lock()` and `tryLock()` of one caller acquired, and that its
- * `unlock()` ends, one with each call. A level that has expired or was lost leaves the list, and its
- * `unlock()` is owed: when that comes late, it must not end what was acquired since.
+ * `unlock()` ends, one with each call. When that comes late, it must not end what was acquired since.
+ *
+ * | a level is | where it stands                     | what follows                                    |
+ * | ---------- | ----------------------------------- | ----------------------------------------------- |
+ * | acquired   | counted; `bareIn` since its grant   | live; or owed, if it has ended before; or none  |
+ * | live       | in a list, the oldest one first     | owed, if it expires or is lost; or `unlock()`   |
+ * | owed       | counted, with the first loss        | `unlock()`, which rejects                       |
  */
 export class BareLevels<L extends OwnedLevel> {
   /** In the order of their acquisition. */
@@ -96,15 +101,10 @@ export class BareLevels<L extends OwnedLevel> {
    * For a caller that does one thing after the other: its newest living level or, without any, what it owes.
    */
   newestFirst(): UnlockTarget<L> | undefined {
-    const level = this.newestLive()
+    let level = this.live.at(-1)
+    // A level that finds its end leaves the list. A single one is not asked: its release tells why.
+    while (level && this.live.length > 1 && !level.checkLive()) level = this.live.at(-1)
     return level || this.owed > 0 ? { among: this, level } : undefined
-  }
-
-  /** A level that finds its end leaves the list. A single one is not asked: its release tells why. */
-  private newestLive(): L | undefined {
-    let newest = this.live.at(-1)
-    while (newest && this.live.length > 1 && !newest.checkLive()) newest = this.live.at(-1)
-    return newest
   }
 
   /**
@@ -123,7 +123,7 @@ export class BareLevels<L extends OwnedLevel> {
 
 /** What one caller has of one lock: the hold that its next acquisition re-enters, and its bare levels. */
 export class HoldEntry<L extends OwnedLevel = OwnedLevel> {
-  /** The engine sets it where an acquisition was granted a new hold. */
+  /** The engine sets it where an acquisition was granted a new hold. Only this class clears it. */
   hold: L['hold'] | undefined
   readonly bare = new BareLevels<L>(this)
   /** Locked while an acquisition of a caller with a scope is in flight: it has one at a time. */

@@ -37,6 +37,7 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
  * without a grant. The next try is a new request.
  */
 export class SemaphoreAttempt extends BasePermitsAttempt {
+  /** What its tries repeat: until it is closed, or cancelled in the background. */
   private request: Request | undefined
   private lastTry: ScriptCall<PermitsAnswer> | undefined
 
@@ -63,6 +64,7 @@ export class SemaphoreAttempt extends BasePermitsAttempt {
     const { semaphore, wanted, request } = this
     const { client, requests } = semaphore
     if (request === undefined) return
+    // It is closed when it was cancelled, and not when this attempt ends.
     this.request = undefined
     let readLate: Moment | undefined
     // A process that stood still reads its answer late, and the record may have expired meanwhile. The grant

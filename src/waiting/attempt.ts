@@ -1,6 +1,9 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 
+/** How many times in all a client tries to acquire while no replica acknowledges. */
+export const TRIES_FOR_ACKNOWLEDGEMENT = 3
+
 /**
  * The answer to one try: granted, perhaps with a payload, or blocked for this many ms; Infinity: without
  * expiry.

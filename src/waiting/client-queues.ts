@@ -1,8 +1,8 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
 import type { Attempt, BelowHold, WaitResult } from './attempt'
-import type { WaitEnvironment } from './queue-phase'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
+import type { WaitEnvironment } from './wait-environment'
 import { WaitQueue } from './wait-queue'
 import { type AnyWaiter, Waiter } from './waiter'
 

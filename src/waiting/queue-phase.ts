@@ -1,8 +1,3 @@
-import type { LeaseRegistry } from '../leases/lease-monitor'
-import type { SelfDeadlockWarning } from './self-deadlock-warning'
-import type { Subscriptions } from './subscriptions'
-import type { WaitSettings } from './waiter'
-
 /**
  * What a queue does. At rest it sleeps, rechecks or yields. "Tries": its first waiters do, but if it is the
  * turn of other processes, it yields. "Tries now": without that.
@@ -44,14 +39,3 @@ export type QueuePhase =
   | 'rechecking'
   /** It leaves the object to other processes, until a time. */
   | 'yielding'
-
-/** The part of the client that a queue uses. */
-export interface WaitEnvironment extends WaitSettings {
-  /** The longest sleep where no time to live ends it, in ms. */
-  readonly longestSleep: number
-  readonly subscriptions: Subscriptions
-  readonly leases: LeaseRegistry
-  readonly selfWait: SelfDeadlockWarning
-  /** The queues that callers may join. A queue for one try is not among them. */
-  readonly queues: Pick<Map<string, unknown>, 'get' | 'delete'>
-}

@@ -3,13 +3,17 @@ import { classify, isShortage } from '../redis/reply/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
-import type { Attempt, BelowHold, GrantedReply, Outcome, WaitResult } from './attempt'
+import {
+  type Attempt,
+  type BelowHold,
+  type GrantedReply,
+  type Outcome,
+  TRIES_FOR_ACKNOWLEDGEMENT,
+  type WaitResult,
+} from './attempt'
 import { nameOf, notReplicated, unanswered } from './wait-errors'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
-
-/** How many times in all a client tries to acquire while no replica acknowledges. */
-export const TRIES_FOR_ACKNOWLEDGEMENT = 3
 
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
 export type AnyWaiter = Waiter<any>

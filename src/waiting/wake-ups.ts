@@ -1,6 +1,6 @@
 import { RearmableTimer } from '../util/rearmable-timer'
 import type { Waiters, WaitTarget } from './admission'
-import type { WaitEnvironment } from './queue-phase'
+import type { WaitEnvironment } from './wait-environment'
 
 /**
  * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a

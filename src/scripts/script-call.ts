@@ -48,18 +48,21 @@ export type AnyScriptCall = ScriptCall<any>
  * | Command   | Event                                       | A caller that waits | Command after         |
  * | --------- | ------------------------------------------- | ------------------- | --------------------- |
  * | paused    | the start; back-off and fences are over     | waits               | in flight             |
- * | paused    | the same, the connection is not ready       | waits               | paused                |
- * | paused    | the same, the server refuses connections    | gets an error       | finished after fences |
+ * | paused    | …, and the connection is not ready          | waits               | paused                |
+ * | paused    | …, and the server refuses connections       | gets an error       | finished after fences |
+ * | paused    | …, and the call is settled, or late (a)     | gets an error       | finished              |
  * | paused    | fences last, the server refuses connections | gets an error       | paused                |
- * | paused    | the same, the call is settled, or late      | gets an error       | finished              |
  * | in flight | an answer                                   | gets it             | finished              |
- * | in flight | the server does not know the hash           | waits               | in flight, as source  |
+ * | in flight | the server does not know the hash (b)       | waits               | in flight, as source  |
  * | in flight | the connection broke                        | waits               | paused, with fences   |
  * | in flight | a transient error                           | waits               | paused                |
- * | in flight | either, the call is settled, or late        | gets an error       | finished after fences |
+ * | in flight | an error, and the call is settled, or late  | gets an error       | finished after fences |
  * | in flight | another error, or it threw in this client   | gets an error       | finished after fences |
  * | any       | no answer for `unavailableAfter` (executor) | gets an error       | as before             |
  * | any       | the client is closed (executor)             | gets an error       | as before             |
+ *
+ * (a) Late: after `unavailableAfter`, where an earlier copy may have been applied. (b) The call is neither
+ * settled nor late.
  */
 export class ScriptCall<Value> {
   readonly started: Moment
@@ -173,21 +176,22 @@ export class ScriptCall<Value> {
   /** A copy failed, or the connection was not ready for one. */
   private copyFailed(error: unknown) {
     if (this.command === 'finished') return
-    const { clock, closed, retries, secrets, transport, unavailableAfter } = this.environment
+    const { clock, retries, secrets, transport, unavailableAfter } = this.environment
     const kind = kindOf(error, this.environment)
     const isAway = error === NOT_READY.away
     const connectionBroke = kind === 'connection' && !isAway
     this.command = 'paused'
     if (connectionBroke || scriptBrokeOff(error)) this.hasLostCopy = true
     if (connectionBroke) this.fences = fencesAfter(this.brokenBefore, transport.serverOf(this.keys[0]!))
-    if (kind === 'noscript' && closed === undefined) return this.sendAgain(true)
+    if (kind === 'noscript' && !this.settled) return this.sendAgain(true)
     // A server error counts more than the closed connection that follows it: READONLY makes ioredis
     // reconnect.
     if (!isAway || !this.lastError) this.lastError = withoutSecrets(error, secrets)
-    const isRetried = kind === 'connection' || kind === 'transient'
-    if (isRetried) reportRetried(error, this)
-    if (!isRetried || this.settled || this.age >= unavailableAfter) return this.stop(explain(error, this))
-    clock.after(this.backoff, () => retries.run(() => this.retry()))
+    const mayPass = kind === 'connection' || kind === 'transient'
+    if (mayPass) reportRetried(error, this)
+    if (mayPass && !this.settled && this.age < unavailableAfter)
+      clock.after(this.backoff, () => retries.run(() => this.retry()))
+    else this.stop(explain(error, this))
   }
 
   /** The call threw in this client while it was sent, or its answer could not be read. */

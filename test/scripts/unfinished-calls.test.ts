@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../src/util/clock'
 import { createRedisson, rejection, uniqueName } from '../kit/clients'
 import { redis, redisAndName } from '../kit/each-test'
 import { ownServer, waitUntil } from '../kit/servers/index'
-import { tapped } from '../kit/tapped-transport'
+import { latch, tapped } from '../kit/tapped-transport'
 
 /** How long a PING may take, in ms (health-check.ts). */
 const PING_TIMEOUT = 3_000
@@ -53,6 +53,25 @@ describe('A call that its caller has given up', () => {
     expect(await connections()).to.not.include.members(before)
     expect(await redis.exists(lock.getName())).to.equal(0)
     await lock.withLock(() => {})
+  })
+
+  it('A call that was given up is not sent once more by its source (V215)', async () => {
+    const givenUp = latch()
+    const sent: boolean[] = []
+    const transport = tapped(async ({ name, bySource, pass }) => {
+      if (name !== 'fair-lock/acquire') return await pass()
+      sent.push(bySource)
+      if (bySource) return await pass()
+      await givenUp.opened
+      throw new Error('NOSCRIPT No matching script.')
+    })
+    const redisson = await createRedisson({ redis: server.url, unavailableAfter: 300 }, { transport })
+    const lock = redisson.getFairLock(uniqueName())
+    expect((await rejection(lock.lock())).code).to.equal('REDIS_UNAVAILABLE')
+    givenUp.open()
+    await waitUntil('nothing is being released', () => redisson.stats().releasing === 0)
+    expect(sent).to.deep.equal([false])
+    expect(redisson.stats().inFlight).to.equal(0)
   })
 
   it('An answer of no script ends a call with an error, and its grant is released', async () => {

@@ -247,13 +247,16 @@ describe('A semaphore whose permits expire', () => {
     expect(await redis.exists(timeouts), 'never resurrected').to.equal(0)
   })
 
-  it('A permit that was taken away is found lost at its release', async () => {
-    const { semaphore, timeouts } = await newSemaphore(1)
+  it('A permit that was taken away is found lost at its release, and permitLost says so (V216)', async () => {
+    const { semaphore, redisson, timeouts } = await newSemaphore(1)
+    const lost: unknown[] = []
+    redisson.on('permitLost', (event) => lost.push([event.reason, event.error]))
     const permit = await semaphore.acquirePermit()
     await redis.del(timeouts)
     const error = await rejection(permit.release())
     expect(error).to.have.property('code', 'PERMIT_NOT_HELD')
     expect(permit.signal.reason).to.equal(error)
+    expect(lost).to.deep.equal([['gone', error]])
   })
 
   it('Many permits are renewed by few calls', async () => {

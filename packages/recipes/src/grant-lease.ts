@@ -47,7 +47,7 @@ export class GrantLease extends Lease {
   }
 
   lose(reason: Exclude<LossReason, 'forced'>): void {
-    if (this.state !== 'held') return
+    if (this.hasEnded) return
     const { client, target } = this.grantee.object
     client.leases.end(this)
     const error = this.lossError(reason)
@@ -78,9 +78,8 @@ export class GrantLease extends Lease {
     client.leases.end(this)
     try {
       if (await send()) return
-      const error = this.lossError('gone')
-      this.end('lost', error, 'gone')
-      throw error
+      this.lose('gone')
+      throw this.signal.reason
     } catch (error) {
       if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
         client.orphans.releaseNow(grantee.orphan(book.longest, send), began)

@@ -61,8 +61,9 @@ export class PermitLease extends Lease {
     this.semaphore.client.events.emit('renewalFailed', event)
   }
 
+  /** Also where the answer to its release says so. No command releases a permit by force. */
   lose(reason: Exclude<LossReason, 'forced'>): void {
-    if (this.state !== 'held') return
+    if (this.hasEnded) return
     const { client, target } = this.semaphore
     client.leases.end(this)
     const { term, maxHoldTime } = this.book
@@ -100,9 +101,8 @@ export class PermitLease extends Lease {
     try {
       const [state] = await releasePermits(semaphore, [id], false)
       if (state !== 'released') {
-        const error = this.notHeld('the server no longer knows it')
-        this.end('lost', error, 'gone')
-        throw error
+        this.lose('gone')
+        throw this.signal.reason
       }
     } catch (error) {
       if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)

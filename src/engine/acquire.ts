@@ -90,9 +90,10 @@ export async function acquire(acquisition: Acquisition): Promise<Level | 'again'
 
 function tooShort({ name }: LockKind, { client, book, threadId }: Hold): LockLostError {
   return new LockLostError(
-    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease ` +
-      `of ${book.term.lasts} ms was over before the answer arrived (client ${client.clientId}, thread id ` +
-      `${threadId}). Use a leaseTime or maxHoldTime that is longer than a round trip.`,
+    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time it was ` +
+      `gone, or its lease of ${book.term.lasts} ms was over, before the answer arrived (client ` +
+      `${client.clientId}, thread id ${threadId}). Use a leaseTime or maxHoldTime that is longer than a ` +
+      'round trip.',
     name,
     threadId,
   )

@@ -139,11 +139,17 @@ export class Hold extends Lease {
   /**
    * Releases what the server may still have of it, but not before its lease is over: its holder may count on
    * that.
+   *
+   * | it has ended by      | the server may have                              | so it is released            |
+   * | -------------------- | ------------------------------------------------ | ---------------------------- |
+   * | its explicit lease   | nothing, unless other holds keep the key         | then, after its lease        |
+   * | any other deadline   | the rest of its lease                            | after its lease              |
+   * | gone, forced         | nothing                                          | not                          |
+   * | any, if uncertain    | what a late copy makes                           | in any case                  |
    */
   private releaseRest(reason: LossReason, outcome: 'expired' | 'lost') {
     const { client, book, leased, isUncertain } = this
     const isOver = reason === 'lease' || reason === 'limit'
-    // An explicit lease ends by itself, unless other holds keep the key.
     const mayRemain = isOver && (outcome === 'lost' || leased.keyOutlivesLease === true)
     if (!mayRemain && !isUncertain) return
     const release = () => this.releaseOrphan(Math.max(book.longest, client.lockWatchdogTimeout))

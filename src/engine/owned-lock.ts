@@ -179,9 +179,10 @@ async function releaseFor<L extends OwnedLevel>(
   const isAcquiring = caller === unscopedCaller && unscoped?.isAcquiring === true
   client.assertNotClosed()
   if (!target) throw notHeldError(client, names, caller.description, isAcquiring)
-  const { loss, hasLive } = target.among
-  target.among.settleOwed()
-  throw (caller.isScoped && !hasLive && loss) || lostBefore(lock, caller.description, hasLive)
+  const loss = target.among.settleOwed()
+  // Without a scope the loss may be that of another caller.
+  if (loss && caller.isScoped) throw loss
+  throw lostBefore(lock, caller.description, target.among.hasLive)
 }
 
 async function releaseBare<L extends OwnedLevel>(

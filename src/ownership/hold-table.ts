@@ -82,10 +82,15 @@ export class BareLevels<L extends OwnedLevel> {
     this.entry?.somethingEnded()
   }
 
-  /** An `unlock()` that was owed has come. */
-  settleOwed(): void {
+  /**
+   * An `unlock()` that was owed has come. Returns the loss that it has to report: none where only leases
+   * ended, or where another level is live.
+   */
+  settleOwed(): unknown {
+    const { loss, hasLive } = this
     if (--this.owed === 0) this.loss = undefined
     this.entry?.somethingEnded()
+    return hasLive ? undefined : loss
   }
 
   private drop(level: L): boolean {

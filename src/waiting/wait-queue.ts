@@ -29,11 +29,11 @@ export class WaitQueue implements Waiters, WaiterQueue {
   first: AnyWaiter | undefined
   private last: AnyWaiter | undefined
   private phase: QueuePhase = 'idle'
-  /** How many tries have no answer yet. */
-  private unanswered = 0
+  /** Those whose tries have no answer yet, in the order in which they tried. */
+  private readonly trying = new Set<AnyWaiter>()
   /** The last answer said that the object is held, or this client holds it. */
   private knownHeld = false
-  /** Since when the server has answered no try that is in flight. */
+  /** Since when the server has answered no try. That a waiter leaves does not change it. */
   private silentSince: Moment | undefined
   private rules: Admission | undefined
   /** Waiters that are overdue, or were before their last try. */
@@ -123,7 +123,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     if (this.phase === 'rechecking' || this.phase === 'yielding') this.tryNow()
   }
 
-  leave(waiter: AnyWaiter, duringTry: boolean): void {
+  leave(waiter: AnyWaiter): void {
     const { before, behind } = waiter
     if (before) before.behind = behind
     else this.first = behind
@@ -132,9 +132,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     waiter.before = waiter.behind = undefined
     this.overdue?.delete(waiter)
     if (this.isResting && !this.first) this.finish()
-    if (!duringTry) return
-    this.unanswered--
-    this.goOnSoon()
+    if (this.trying.delete(waiter)) this.goOnSoon()
   }
 
   /**
@@ -142,12 +140,12 @@ export class WaitQueue implements Waiters, WaiterQueue {
    * queue goes on after the last of them.
    */
   private goOnSoon() {
-    if (this.unanswered === 0) queueMicrotask(() => this.areTriesOver && this.tryInTurn())
+    if (this.trying.size === 0) queueMicrotask(() => this.areTriesOver && this.tryInTurn())
   }
 
   /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
   private get areTriesOver(): boolean {
-    return this.unanswered === 0 && (this.phase === 'trying' || this.phase === 'woken')
+    return this.trying.size === 0 && (this.phase === 'trying' || this.phase === 'woken')
   }
 
   private get isResting(): boolean {
@@ -229,37 +227,34 @@ export class WaitQueue implements Waiters, WaiterQueue {
 
   /** The queue goes on when the last try is answered, or when its waiter leaves. */
   private sendTry(waiter: AnyWaiter, giver?: string): AnyScriptCall {
-    this.unanswered++
+    this.trying.add(waiter)
     const call = waiter.startTry(giver)
     this.silentSince ??= call.started
+    // A waiter that has left meanwhile is not among them any more.
     call.whenAnswered(
-      (reply) => waiter.phase === 'settled' || this.tryAnswered(waiter, reply, giver === undefined),
-      (error) => waiter.phase === 'settled' || this.tryFailed(waiter, error, call),
+      (reply) => this.trying.delete(waiter) && this.tryAnswered(waiter, reply, giver === undefined),
+      (error) => this.trying.delete(waiter) && this.tryFailed(waiter, error, call),
     )
     return call
   }
 
   /** `isCompeting`: with all clients. If not, the try took over from a hold of this client. */
   private tryAnswered(waiter: AnyWaiter, reply: TryReply, isCompeting: boolean) {
-    const isLast = --this.unanswered === 0
-    this.silentSince = isLast ? undefined : this.environment.clock.now()
+    this.silentSince = this.trying.size === 0 ? undefined : this.environment.clock.now()
     const result = waiter.answered(reply, isCompeting)
     if (result === 'entered' && isCompeting) this.cohort?.begin(this.isConfirmed)
     const isKnown = result === 'entered' || result === 'blocked'
     const next = isKnown && this.first ? this.admission.next(reply, waiter.attempt, this) : 'unknown'
     this.knownHeld = typeof next === 'object'
-    if (result === 'again') {
-      this.endOverdue()
-      this.sendTry(waiter)
-    } else if (isLast) this.goOn(next)
+    if (this.knownHeld || result === 'again') this.endOverdue()
+    if (result === 'again') this.sendTry(waiter)
+    else if (this.trying.size === 0) this.goOn(next)
   }
 
   /** The last try was answered. */
   private goOn(next: Next | 'unknown') {
-    const isHeld = typeof next === 'object'
-    if (isHeld) this.endOverdue()
     if (!this.first) return this.finish()
-    if (isHeld) return this.sleepUnlessWoken(next.sleepFor)
+    if (typeof next === 'object') return this.sleepUnlessWoken(next.sleepFor)
     // Those that entered just now go first: they may pass permits on to waiters, which need not ask then.
     setImmediate(() => {
       if (!this.areTriesOver) return
@@ -281,13 +276,12 @@ export class WaitQueue implements Waiters, WaiterQueue {
   }
 
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall) {
-    this.unanswered--
     this.silentSince = undefined
     this.knownHeld = false
     const retryAfter = waiter.tryFailed(error, call)
     if (retryAfter === undefined) return this.goOnSoon()
     // An answer to another one must not let it sleep.
-    if (this.unanswered > 0) this.phase = 'woken'
+    if (this.trying.size > 0) this.phase = 'woken'
     else this.sleepUnlessWoken(retryAfter)
   }
 

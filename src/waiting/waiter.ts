@@ -58,11 +58,8 @@ export type TryResult = 'entered' | 'blocked' | 'again' | 'unknown'
 export interface WaiterQueue extends Iterable<AnyWaiter> {
   readonly target: { readonly subject: string }
   readonly environment: WaitSettings
-  /**
-   * Called once when the waiter was settled for any reason: removes it. `duringTry`: its try has no answer
-   * yet.
-   */
-  leave(waiter: AnyWaiter, duringTry: boolean): void
+  /** Called once when the waiter was settled for any reason: removes it. */
+  leave(waiter: AnyWaiter): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
   /** It is not known that the lock is held, or the lock may have become free without a message. */
@@ -206,7 +203,7 @@ export class Waiter<Grant> {
     const isRefused = error instanceof RedisRefusedError
     this.isUncertain ||= !isRefused && !(error instanceof WrongTypeError)
     // A copy of a refused try may be in flight still.
-    this.fail(error, isRefused && call.mayHaveBeenApplied ? call : undefined)
+    this.failAfter(isRefused && call.mayHaveBeenApplied ? call : undefined, error)
     return undefined
   }
 
@@ -217,7 +214,7 @@ export class Waiter<Grant> {
       this.isUncertain = true
       return RETRY_AFTER_TRANSIENT_ERROR
     }
-    this.fail(error, call)
+    this.failAfter(call, error)
     if (!mayPass) this.failThoseOfSameWait(error)
     return undefined
   }
@@ -234,17 +231,21 @@ export class Waiter<Grant> {
 
   /** The wait ends without a grant. */
   giveUp(result?: BelowHold): void {
-    if (this.settle(false)) this.resolve(result)
+    if (this.settle(false, this.inFlight)) this.resolve(result)
+  }
+
+  fail(error: unknown): void {
+    this.failAfter(this.inFlight, error)
   }
 
   /** `inFlight`: the try that may still be granted. */
-  fail(error: unknown, inFlight = this.inFlight): void {
+  private failAfter(inFlight: AnyScriptCall | undefined, error: unknown) {
     if (this.settle(false, inFlight)) this.resolve(Promise.reject(error))
   }
 
   private succeed(reply: GrantedReply<Grant>) {
     this.isUncertain = false
-    if (this.settle(true)) this.resolve(reply)
+    if (this.settle(true, this.inFlight)) this.resolve(reply)
   }
 
   /** Its try was answered or has failed. */
@@ -291,8 +292,8 @@ export class Waiter<Grant> {
     else this.fail(unanswered(this.name, clientAndServer))
   }
 
-  private settle(granted: boolean, inFlight = this.inFlight): boolean {
-    const { phase, isTrying } = this
+  private settle(granted: boolean, inFlight: AnyScriptCall | undefined): boolean {
+    const { phase } = this
     if (phase === 'settled') return false
     this.phase = 'settled'
     this.inFlight = undefined
@@ -300,7 +301,7 @@ export class Waiter<Grant> {
     this.limits?.stopListening?.()
     // A try that is just being sent can be undone when it was sent: `startTry` does that.
     if (phase !== 'sending') this.withdraw(inFlight, granted)
-    this.queue.leave(this, isTrying)
+    this.queue.leave(this)
     return true
   }
 

@@ -11,7 +11,8 @@ import type { Leased, Renewable } from './leased'
  *
  * - `released`: by its holder
  * - `expired`: its explicit lease ended
- * - `lost`: it is gone although the watchdog renewed it, or a client released it by force
+ * - `lost`: its holder could count on it still: it is gone before its explicit lease ended, or its deadline
+ *   passed although the watchdog renewed it, or a client released it by force
  */
 type LeaseEnd = 'released' | 'expired' | 'lost'
 

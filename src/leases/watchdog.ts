@@ -39,13 +39,14 @@ const SHORTEST = 0.001
  * | ------------------------- | ------------- | ---------------- | ------------------------------------------- |
  * | it needs renewals         | is scheduled  |                  |                                             |
  * | it needs none any more    |               | only expires     | only expires; no answer counts              |
- * | hurry, renewAll           |               | its action comes | it is sent again after the answer           |
+ * | hurry, renewAll           |               | its action comes | it is sent again after the answer, unless   |
+ * |                           |               |                  | the server keeps it until its limit         |
  * | its deadline passes       | ends          | ends             | ends                                        |
  * | its action is due         |               | is in flight     | is reported as overdue, once                |
  * | the server renewed it     |               |                  | is scheduled; only expires at its limit     |
  * | the server has it no more |               |                  | ends                                        |
  * | the call failed           |               |                  | is scheduled soon; an outage is reported    |
- * | … because of one key      |               |                  | the same, by itself, and nothing is reported |
+ * | … because of keys or slots |              |                  | is scheduled soon; nothing is reported      |
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()

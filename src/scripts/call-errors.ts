@@ -34,7 +34,7 @@ export interface EndedCall {
 
 export function wrongType({ keys, environment }: EndedCall, cause: Error): WrongTypeError {
   return new WrongTypeError(
-    `The key ${quote(keys[0]!)} holds something else than an object of this kind (client ` +
+    `The key ${quote(keys[0]!)} holds something other than an object of this kind (client ` +
       `${environment.clientAndServer}). Use another name, or the getter of the kind that the key holds.`,
     { cause },
   )

@@ -86,7 +86,7 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
  * | last try          | the same                              | its queue tries again              | overdue     |
  * | trying            | a transient error                     | tries again a little later         | waiting     |
  * | trying, last try  | another error; last try: the same     | rejects                            | settled     |
- * | any but settled   | an outage fails one that came before  | rejects                            | settled     |
+ * | any but settled   | another fails, this waited as long    | rejects                            | settled     |
  * | any but settled   | granted without a try of its own      | resolves                           | settled     |
  * | any but settled   | an ancestor has acquired the lock     | resolves, and undoes its tries     | settled     |
  * | overdue           | an answer to another try              | not acquired                       | settled     |

@@ -56,7 +56,7 @@ describe('The errors of script calls', () => {
   it('A key that holds something else is named with the client and the way out', () => {
     const wrong = new Error('WRONGTYPE Operation against a key holding the wrong kind of value')
     expect(wrongType(call('lock/acquire'), wrong).message).to.equal(
-      `The key "order:42" holds something else than an object of this kind (client ${CLIENT}). ` +
+      `The key "order:42" holds something other than an object of this kind (client ${CLIENT}). ` +
         'Use another name, or the getter of the kind that the key holds.',
     )
   })

@@ -1,16 +1,14 @@
 import type { Caller, Hold } from '../engine/hold'
 import type { ReleaseReply } from '../engine/release-reply'
 import type { RLock } from '../engine/rlock'
-import type { Orphan } from '../leases/orphan-releaser'
 import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../scripts/key-names'
 import { script } from '../scripts/script'
-import type { ScriptCall } from '../scripts/script-call'
-import type { Moment } from '../util/clock'
+import type { AnyScriptCall, ScriptCall } from '../scripts/script-call'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { AcquireAttempt, decodeRelease } from './base-lock-kind'
-import { FairPlaces, type FairQueue, REFRESH } from './fair-places'
+import { FairPlaces, type FairQueue, type Place, REFRESH } from './fair-places'
 import { HashLockKind } from './hash-lock-kind'
 import { reentryRefused } from './non-reentrant-lock'
 
@@ -47,15 +45,16 @@ const LEAVING_LASTS = 60_000
 const RECHECK_AFTER = 600_000
 
 /**
- * The answer to a try. If it did not acquire: whether the owner has a place in the queue, and how long the
- * lock, or the place at the head, lasts without any command, in ms; -1 without expiry.
+ * The answer to a try. If it did not acquire: how long the lock, or the place at the head, lasts without any
+ * command, in ms; -1 without expiry.
  */
-type FairAnswer = Outcome<undefined> & { readonly isPlaced?: boolean; readonly lives?: number }
+type FairAnswer = Outcome<undefined> & { readonly lives?: number }
 
 function decodeAcquire(raw: unknown): FairAnswer {
   if (raw === null) return GRANTED
-  const [place, lives] = raw as [number, number]
-  return { granted: false, blockedFor: RECHECK_AFTER, isPlaced: place === 1, lives }
+  // The first number says whether the owner is in the queue. It is, if its try asked for that.
+  const [, lives] = raw as [number, number]
+  return { granted: false, blockedFor: RECHECK_AFTER, lives }
 }
 
 const ACQUIRE = script('fair-lock/acquire', decodeAcquire)
@@ -133,64 +132,70 @@ export class FairLockKind extends HashLockKind implements FairQueue {
   }
 }
 
-/** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
+/**
+ * One owner's attempt at a fair lock. It has its own channel and, unless it is a single try, its own place in
+ * the queue on the server.
+ *
+ * | Place           | Event                                   | What happens                        | Place after |
+ * | --------------- | --------------------------------------- | ----------------------------------- | ----------- |
+ * | none            | a try is sent                           | the try may enter the queue         | possible    |
+ * | none            | the same, with a wait of 0              | the try never enters the queue      | none        |
+ * | possible        | a try from none fails, it had no effect | its waiter retries or rejects       | none        |
+ * | any             | another try fails                       | its waiter retries or rejects       | as before   |
+ * | any             | a try is answered: blocked              | its client refreshes the place      | known       |
+ * | any             | a grant that no replica has             | its waiter tries again or rejects   | as before   |
+ * | known           | a refresh does not find the place       | it tries again, and so queues again | possible    |
+ * | any             | its wait ends with a grant              | the grant has ended the place       |             |
+ * | possible, known | its wait ends without a grant           | it leaves the queue                 |             |
+ * | any             | the same, and a try is in flight        | it leaves again after that try      |             |
+ */
 class FairAttempt extends AcquireAttempt<FairLockKind> {
   override readonly target = this.kind.queueOf(this.owner)
-  private readonly queues = this.waitTime > 0
+  place: Place = 'none'
+  /** Those of its client, since its first try. A single try never has a place among them. */
   private places: FairPlaces | undefined
-  /** When the last try was sent whose answer said that the owner is in the queue. */
-  placedAt: Moment | undefined
-  /** The queue on the server may have a place of it. */
-  private mayHavePlace = false
 
   override send(): ScriptCall<Outcome<undefined>> {
-    const { kind, owner, lease } = this
-    if (!this.queues) return kind.acquire(owner, lease)
-    this.places ??= FairPlaces.of(kind) ?? new FairPlaces(kind)
-    const { places } = this
-    places.add(this)
-    const hadPlace = this.mayHavePlace
-    this.mayHavePlace = true
+    const { kind, owner, lease, place, waitTime } = this
+    if (waitTime <= 0) return kind.acquire(owner, lease)
+    this.places ??= FairPlaces.join(kind, this)
+    if (place === 'none') this.place = 'possible'
     const call = kind.acquire(owner, lease, true)
     call.whenAnswered(
-      ({ value: { granted, isPlaced = false, lives = -1 }, sent, hasLostCopy }) => {
+      ({ value: { granted, lives = -1 }, sent }) => {
         if (granted) return
-        this.mayHavePlace = isPlaced || hadPlace || hasLostCopy
-        this.placedAt = isPlaced ? sent : undefined
-        places.learn(lives)
+        this.place = sent
+        this.places!.learn(lives)
       },
       () => {
-        this.mayHavePlace = hadPlace || call.mayHaveBeenApplied
+        if (place === 'none' && !call.mayHaveBeenApplied) this.place = 'none'
       },
     )
     return call
   }
 
-  /** Tries again: its place may be gone, or it may head the queue of a free lock. */
+  lost(): void {
+    this.place = 'possible'
+    this.lookAgain()
+  }
+
   lookAgain(): void {
     this.kind.client.queues.of(this.target)?.wake()
   }
 
-  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
-    super.undo(inFlight)
-    // A try in flight may enter the queue after the waiter has left it.
-    if (inFlight && this.queues) this.kind.client.orphans.afterTry(this.place, inFlight, () => true)
-  }
-
   /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */
-  ended(granted: boolean): void {
-    const { client } = this.kind
-    this.places?.remove(this)
+  ended(granted: boolean, inFlight: AnyScriptCall | undefined): void {
+    const { kind, lease, owner, place, places } = this
+    const { clock, orphans } = kind.client
+    if (!places) return
+    places.remove(this)
     // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a
     // third of an allowance later.
-    if (granted) this.places?.refreshWithin(this.lease + 1)
-    else if (this.mayHavePlace) client.orphans.releaseNow(this.place, client.clock.now())
-  }
-
-  /** Its place in the queue, for a waiter that leaves. */
-  private get place(): Orphan {
-    const { kind, owner } = this
-    return { lease: LEAVING_LASTS, release: async () => void (await kind.leave(owner).answer) }
+    if (granted) return places.refreshWithin(lease + 1)
+    const leaving = { lease: LEAVING_LASTS, release: async () => void (await kind.leave(owner).answer) }
+    if (place !== 'none') orphans.releaseNow(leaving, clock.now())
+    // That try may enter the queue after the waiter has left it.
+    if (inFlight) orphans.afterTry(leaving, inFlight, () => true)
   }
 }
 

@@ -28,10 +28,22 @@ export interface FairQueue {
   leave(owner: string): ScriptCall<number>
 }
 
+/**
+ * What a waiter knows of its place in the queue on the server:
+ *
+ * - `none`: it surely has none
+ * - `possible`: a try may have entered the queue, or may still enter it
+ * - known: it has one, by the answer to the try that was sent at this moment
+ */
+export type Place = 'none' | 'possible' | Moment
+
 /** A waiter that has a place in the queue on the server, or will have one. */
 interface Placed {
   readonly owner: string
-  placedAt: Moment | undefined
+  readonly place: Place
+  /** The server no longer has its place: enters the queue again. */
+  lost(): void
+  /** Tries again: its place may be gone, or it may head the queue of a free lock. */
   lookAgain(): void
 }
 
@@ -54,7 +66,7 @@ export class FairPlaces {
   private due = Number.POSITIVE_INFINITY
   private isRefreshing = false
 
-  constructor(private readonly queue: FairQueue) {
+  private constructor(private readonly queue: FairQueue) {
     const { client, key } = queue
     this.timer = new RearmableTimer(client.clock, () => void outsideRequests(() => this.refresh()))
     placesOf(client).set(key, this)
@@ -67,8 +79,11 @@ export class FairPlaces {
     return placesOf(client).get(key)
   }
 
-  add(waiter: Placed): void {
-    this.waiters.set(waiter.owner, waiter)
+  /** Those that this waiter stays among until it is removed. */
+  static join(queue: FairQueue, waiter: Placed): FairPlaces {
+    const places = FairPlaces.of(queue) ?? new FairPlaces(queue)
+    places.waiters.set(waiter.owner, waiter)
+    return places
   }
 
   remove(waiter: Placed): void {
@@ -127,10 +142,9 @@ export class FairPlaces {
   private lookForLost(found: ReadonlySet<string>, began: number) {
     const idAt = ownersOfClient(this.queue.client.clientId).length
     for (const waiter of this.waiters.values()) {
-      const { owner, placedAt } = waiter
-      if (!placedAt || placedAt.monotonic >= began || found.has(owner.slice(idAt))) continue
-      waiter.placedAt = undefined
-      waiter.lookAgain()
+      const { owner, place } = waiter
+      if (typeof place === 'string' || place.monotonic >= began || found.has(owner.slice(idAt))) continue
+      waiter.lost()
     }
   }
 

@@ -1,5 +1,5 @@
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 
 /** How many times in all a client tries to acquire while no replica acknowledges. */
 export const TRIES_FOR_ACKNOWLEDGEMENT = 3
@@ -68,8 +68,11 @@ export interface Attempt<Grant> {
   undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined): void
   /** Throws if the answer ended the wait and granted nothing. */
   assertGranted?(grant: Grant): void
-  /** The wait has ended, with or without a grant: withdraws from a queue on the server. */
-  ended?(granted: boolean): void
+  /**
+   * The wait has ended, with or without a grant: withdraws from a queue on the server. `inFlight`: as for
+   * `undo`.
+   */
+  ended?(granted: boolean, inFlight: AnyScriptCall | undefined): void
 }
 
 /** The acquisition of a caller that may have a logical thread. */

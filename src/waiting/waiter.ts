@@ -309,6 +309,6 @@ export class Waiter<Grant> {
   private withdraw(inFlight: AnyScriptCall | undefined, granted: boolean) {
     const { attempt, isUncertain } = this
     if (inFlight || isUncertain) attempt.undo?.(inFlight)
-    attempt.ended?.(granted)
+    attempt.ended?.(granted, inFlight)
   }
 }

@@ -14,7 +14,6 @@ export interface ClientQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 
   readonly audienceIsKnown: boolean
   /** Learns which releases the server published, and which it refused to publish. */
   readonly messages: {
-    readonly hasRefused: boolean
     published(object: Freed): void
     refused(object: Freed): void
   }
@@ -71,17 +70,16 @@ export class ClientQueues {
     return this.queues.get(objectId)
   }
 
-  /** This client has just sent a release of the object. Its answer decides whether waiters here may enter. */
+  /** This client has just sent a release of the object. Its answer decides who wakes the waiters here. */
   async followRelease<R extends { readonly value: Released }>(object: Freed, answer: Promise<R>): Promise<R> {
     const isEchoExpected = this.releasing(object)
-    let released: Released | undefined
+    let released: Released = { result: 'unknown' }
     try {
       const reply = await answer
       released = reply.value
       return reply
     } finally {
-      if (released?.result === 'freed') this.freed(object, released)
-      else if (released?.result !== 'reduced') this.notReleased(object, isEchoExpected)
+      this.answered(object, released, isEchoExpected)
     }
   }
 
@@ -94,38 +92,47 @@ export class ClientQueues {
   }
 
   /**
-   * The server's message wakes the first local waiter, like the waiters of other clients. If the message was
-   * not sent, or may not arrive, this method wakes it.
+   * Takes the answer to a release, and decides who wakes the waiters here. Where this client hears the
+   * message, that wakes them, like the waiters of other clients. The cohort is that of an object that takes
+   * turns.
+   *
+   * | Answer                 | Heard here | Cohort      | Who wakes the waiters    | `messages` |
+   * | ---------------------- | ---------- | ----------- | ------------------------ | ---------- |
+   * | reduced                | any        |             | the release that frees   |            |
+   * | not freed, or unknown  | any        | notReleased | this method              |            |
+   * | freed, message refused | any        | released    | this method              | refused    |
+   * | freed, message sent    | yes        | released    | the message (a)          | published  |
+   * | freed, message sent    | no         | released    | this method              | published  |
+   *
+   * (a) A queue that yields decides again at once: perhaps no other client heard the message.
    */
-  private freed(object: Freed, { notified, others }: Released) {
-    const { subscriptions } = this.options
+  private answered(object: Freed, { result, notified, others }: Released, isEchoExpected: boolean) {
+    if (result === 'reduced') return
+    const { subscriptions, messages } = this.options
     const { channel, relatedIds, takesTurns } = object
-    const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
+    if (result !== 'freed') {
+      if (takesTurns) subscriptions.channels.get(channel)?.cohort.notReleased(isEchoExpected)
+      return this.wakeWaiters(object)
+    }
+    const isHeard = subscriptions.isConfirmed(channel)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard))
-    this.changed(object, notified === undefined ? UNPUBLISHED : PUBLISHED)
-    if (this.queues.size === 0 || notified === undefined) return
+    if (notified === undefined) return this.refused(object)
+    messages.published(object)
     if (isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
     else if (relatedIds.some((id) => this.queues.has(id))) this.wakeWaiters(object)
   }
 
   /**
-   * Takes the answer of a script that changes the object. The message wakes the waiters here, too; without it
-   * this method does. An answer to a change without a message does not tell whether the server refuses
-   * messages.
+   * Takes the answer of another script that changes the object. Its message wakes the waiters here, too. If
+   * the server refused the message, this method wakes them. Any other answer says nothing of a message.
    */
   changed(object: Freed, answer: number): void {
-    const { messages } = this.options
-    if (answer === UNPUBLISHED) {
-      messages.refused(object)
-      this.wakeWaiters(object)
-    } else if (answer === PUBLISHED && messages.hasRefused) messages.published(object)
+    if (answer === UNPUBLISHED) this.refused(object)
+    else if (answer === PUBLISHED) this.options.messages.published(object)
   }
 
-  /** The release did not happen, or is not known to have happened. */
-  private notReleased(object: Freed, isEchoExpected: boolean) {
-    const { subscriptions } = this.options
-    const { channel, takesTurns } = object
-    if (takesTurns) subscriptions.channels.get(channel)?.cohort.notReleased(isEchoExpected)
+  private refused(object: Freed) {
+    this.options.messages.refused(object)
     this.wakeWaiters(object)
   }
 
@@ -147,7 +154,7 @@ export class ClientQueues {
     cohort?.released(others)
   }
 
-  /** The server notified no client, and the object may be free: the waiters here try on their own. */
+  /** The object may be free, and perhaps no message says so: the waiters here try on their own. */
   wakeWaiters({ channel, relatedIds }: Pick<Freed, 'channel' | 'relatedIds'>): void {
     this.options.subscriptions.wake(channel)
     for (const id of relatedIds) this.queues.get(id)?.wake()

@@ -5,7 +5,7 @@ import type { Client } from '../client/client'
 import { acquireAll } from '../multi/acquire-all'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
-import { MembersCall, type Told } from '../multi/members-call'
+import { type FullAnswer, MembersCall } from '../multi/members-call'
 import type { MultiLockHold } from '../multi/members-handle'
 import { MembersLock } from '../multi/members-lock'
 import { isTransient } from '../multi/try-member'
@@ -61,15 +61,15 @@ export class MultiLock extends MembersLock implements RMultiLock {
 }
 
 function acquireMembers(group: MemberGroup, options: AcquireArguments & { readonly waitTime: number }) {
-  const failure = (answers: readonly Told[], isFinal: boolean) => {
+  const endsWithoutError = (answers: readonly FullAnswer[]) => errorsOf(answers).length === 0
+  const failure = (answers: readonly FullAnswer[]) => {
     const errors = errorsOf(answers)
-    const error = errors.find((each) => !isTransient(each)) ?? errors[0]
-    return error ?? (isFinal ? tooShort(group, answers) : undefined)
+    return errors.find((each) => !isTransient(each)) ?? errors[0] ?? tooShort(group, answers)
   }
-  return acquireAll(new MembersCall(group, { ...options, failure }))
+  return acquireAll(new MembersCall(group, { ...options, endsWithoutError, failure }))
 }
 
-function tooShort({ name, client }: MemberGroup, answers: readonly Told[]): LockLostError {
+function tooShort({ name, client }: MemberGroup, answers: readonly FullAnswer[]): LockLostError {
   const members = answers.map(({ state }) => state)
   const error = new LockLostError(
     `All members of ${quote(name)} were acquired several times in a row, and each time the lease of one ` +

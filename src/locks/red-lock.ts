@@ -5,8 +5,9 @@ import { acquireAll } from '../multi/acquire-all'
 import { acquireQuorum } from '../multi/acquire-quorum'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates, errorsOf } from '../multi/member-states'
-import { MembersCall, type Told } from '../multi/members-call'
+import { type FullAnswer, MembersCall } from '../multi/members-call'
 import { MembersLock } from '../multi/members-lock'
+import type { Answer } from '../multi/try-member'
 import { codeOf } from '../util/error-code'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
@@ -66,20 +67,22 @@ function acquireMembers(group: MemberGroup, options: AcquireArguments & { readon
   const bound = (leaseTime ?? Math.min(...watchdogLeases, maxHoldTime)) / 10
   // Redlock's validity: the lease less an allowance for clocks that run at different rates.
   const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
-  const failure = (answers: readonly Told[], isFinal: boolean) => {
-    // Others hold too many members, whatever the rest answers.
-    const isTaken = answers.filter(({ kind }) => kind === 'taken').length > call.spare
-    return isTaken && !isFinal ? undefined : (misuse(answers) ?? quorumError(group, answers, bound))
-  }
-  const call = new MembersCall(group, { ...options, validFor, failure })
+  // Others hold too many members, whatever the rest answers.
+  const endsWithoutError = (answers: readonly FullAnswer[]) => countOf('taken', answers) > group.spare
+  const failure = (answers: readonly FullAnswer[]) => misuse(answers) ?? quorumError(group, answers, bound)
+  const call = new MembersCall(group, { ...options, validFor, endsWithoutError, failure })
   // A single try hears all members at once, and so does a call that needs not all of them.
-  return call.spare > 0 || waitTime <= 0 ? acquireQuorum(call, bound) : acquireAll(call)
+  return group.spare > 0 || waitTime <= 0 ? acquireQuorum(call, bound) : acquireAll(call)
 }
 
-function quorumError(group: MemberGroup, answers: readonly Told[], bound: number) {
+function countOf(wanted: Answer['kind'], answers: readonly Answer[]): number {
+  return answers.filter(({ kind }) => kind === wanted).length
+}
+
+function quorumError(group: MemberGroup, answers: readonly FullAnswer[], bound: number) {
   const { name, client, members, needed } = group
   const states = answers.map(({ state }) => state)
-  const isLate = answers.filter(({ kind }) => kind === 'granted').length >= needed
+  const isLate = countOf('granted', answers) >= needed
   const why = isLate ? 'a quorum answered, but too late' : 'no quorum could be reached'
   return new LockQuorumError(
     `The lock ${quote(name)} was not acquired, and nothing of it is held (client ${client.clientId}): ` +
@@ -94,7 +97,7 @@ function quorumError(group: MemberGroup, answers: readonly Told[], bound: number
  * The error for the caller if all members that failed did so with the same error, and it does not come from a
  * server.
  */
-function misuse(answers: readonly Told[]): unknown {
+function misuse(answers: readonly FullAnswer[]): unknown {
   const errors = errorsOf(answers)
   const [error] = errors
   const code = codeOf(error)

@@ -3,7 +3,7 @@ import { withEither } from '../util/abort'
 import { random } from '../util/random'
 import { GrantedMembers } from './granted-members'
 import type { Member } from './member'
-import { ENDED, type MembersCall } from './members-call'
+import type { MembersCall } from './members-call'
 import { type Answer, type Granted, tryMember } from './try-member'
 
 /**
@@ -24,8 +24,8 @@ export async function acquireQuorum(call: MembersCall, bound: number): Promise<G
   const longest = () => LONGEST_WAIT * (0.5 + random() / 2)
   let first = await call.waitInTurn(longest())
   for (let rounds = 0; ; rounds++) {
-    const mayEnd = rounds > 0 || wait.isOneTry
-    const answers = await call.round(() => tryAtOnce(call, bound, mayEnd, first))
+    const hearsAll = rounds === 0 && !wait.isOneTry
+    const answers = await call.round(() => tryAtOnce(call, bound, hearsAll, first))
     if (answers instanceof GrantedMembers) return answers
     // All callers wait for the same member at the same time: each member has its turn.
     const turn = Math.floor(client.clock.now().wall / LONGEST_WAIT) % members.length
@@ -41,26 +41,27 @@ export async function acquireQuorum(call: MembersCall, bound: number): Promise<G
  * already.
  *
  * A member whose server is away is not tried where the others suffice. A round ends as soon as others hold
- * too many, but the first round of a call that waits hears all members, because one of them may refuse for
- * good. Otherwise callers would keep the members of the living servers from each other for the whole bound.
+ * too many. Otherwise callers would keep the members of the living servers from each other for the whole
+ * bound. The first round of a call that waits hears all members, because one of them may refuse for good.
  */
 async function tryAtOnce(
-  { group, spare, options }: MembersCall,
+  { group, options }: MembersCall,
   bound: number,
-  mayEnd: boolean,
+  hearsAll: boolean,
   first: Granted | undefined,
 ): Promise<readonly Answer[]> {
-  const { client, members } = group
+  const { client, members, spare } = group
   const away = members.filter(isAway)
   const skipped = away.length <= spare ? away : []
-  let left = spare - skipped.length
+  /** How many members this round does not get: those that it skips, and those that others hold. */
+  let missing = skipped.length
   const limit = new AbortController()
   const tryOne = async (member: Member, signal: AbortSignal): Promise<Answer> => {
     if (member === first?.member) return first
     if (skipped.includes(member)) return { kind: 'failed', member, error: AWAY }
     const answer = await tryMember(member, 0, { ...options, signal })
-    if (answer.kind === 'taken' && --left < 0 && mayEnd) limit.abort(ENDED)
-    return answer
+    if (answer.kind === 'taken' && ++missing > spare && !hearsAll) limit.abort(ENDED)
+    return answer.kind === 'failed' && answer.error === ENDED ? { ...answer, kind: 'unheard' } : answer
   }
   const unanswered = `the server did not answer within ${Math.round(bound)} ms, which is a tenth of the lease`
   const timer = client.clock.after(bound, () => limit.abort(new RedisUnavailableError(unanswered)))
@@ -79,3 +80,4 @@ function isAway({ server, client }: Member): boolean {
 }
 
 const AWAY = new RedisUnavailableError('the server is away')
+const ENDED = new RedisUnavailableError('the round had ended before the server answered')

@@ -20,7 +20,7 @@ export function stateOfAnswer(answer: Answer): LockMember {
 }
 
 export function errorsOf(answers: readonly Answer[]): unknown[] {
-  return answers.flatMap((answer) => (answer.kind === 'failed' ? [answer.error] : []))
+  return answers.flatMap((answer) => ('error' in answer ? [answer.error] : []))
 }
 
 /** The state of a member that failed. */

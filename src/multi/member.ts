@@ -24,6 +24,8 @@ export interface MemberGroup {
   readonly members: readonly Member[]
   /** How many members must be held. */
   readonly needed: number
+  /** How many members need not be held. */
+  readonly spare: number
 }
 
 let foreignLocks = 0

@@ -1,12 +1,12 @@
 import type { AcquireArguments } from '../api/arguments'
-import { type LockMember, RedisUnavailableError } from '../api/errors'
+import type { LockMember } from '../api/errors'
 import { unlessAborted, withEither } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
 import { random } from '../util/random'
 import { GrantedMembers } from './granted-members'
 import type { Member, MemberGroup } from './member'
-import { stateOfAnswer } from './member-states'
+import { errorsOf, stateOfAnswer } from './member-states'
 import { type Answer, type Granted, isTransient, tryMember, Wait } from './try-member'
 
 /**
@@ -23,45 +23,51 @@ const NOT_BY_OTHERS: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_QUORUM']
  */
 const FAILED_AFTER = 10_000
 
-/** The error of a member whose answer says nothing, because others hold too many members by then. */
-export const ENDED = new RedisUnavailableError('the round had ended before the server answered')
-
-/** An answer, and what it said of its member before a grant was released. */
-export type Told = Answer & { readonly state: LockMember }
+/** An answer with the state of its member for an error: that of a grant as it was before its release. */
+export type FullAnswer = Answer & { readonly state: LockMember }
 
 export interface MembersOptions extends AcquireArguments {
   readonly waitTime: number
   /** How long the members count from the first grant, in ms. Undefined: as long as each is held. */
   readonly validFor?: number | undefined
-  /**
-   * The error of a call whose members failed, by their last answers; undefined: the lock was not acquired
-   * within the wait. `isFinal`: the wait is not over, but a further round would not help.
-   */
-  failure(answers: readonly Told[], isFinal: boolean): unknown
+  /** Whether a call returns undefined after its wait, although too few members are available. */
+  endsWithoutError(answers: readonly FullAnswer[]): boolean
+  /** The error of a call that rejects after these answers. */
+  failure(answers: readonly FullAnswer[]): unknown
 }
 
 /**
  * One call that acquires members, round after round: what the loops of a multi lock and of a RedLock share.
+ *
+ * Rounds tell whether a member is failing. A wait for one member tells whether it is refusing: the caller
+ * cannot wait for it, such as for a write side that it reads. What an answer makes of its member:
+ *
+ * | the answer                           | in a round                | in a wait for the member            |
+ * | ------------------------------------ | ------------------------- | ----------------------------------- |
+ * | granted                              | not failing, not refusing | not refusing                        |
+ * | granted, but the round took too long | failing, not refusing     | not refusing                        |
+ * | taken                                | not failing               | not refusing                        |
+ * | failed                               | failing                   | refusing if NOT_BY_OTHERS, else not |
+ * | unheard                              | no change                 | (does not occur)                    |
+ *
+ * A refusing member answers `taken` in a round of a RedLock, which does not wait. So that ends no refusal.
+ *
+ * A member is both after it refused and then failed in a round. It counts as one unavailable member, and at
+ * once, as a refusing one does. One that only fails counts after FAILED_AFTER, or when the wait is over; if
+ * no retry can help, at once. The error after a round tells how the member failed, and the error after a wait
+ * tells how it refused.
  */
 export class MembersCall {
   readonly wait: Wait
-  /** Members whose last answer was an error, or came too late, and when the first of these rounds began. */
-  private readonly failing = new Map<Member, { readonly since: Moment; readonly answer: Told }>()
-  /**
-   * Members for which the caller cannot wait, such as a write side that it reads: it would wait for itself.
-   */
-  private readonly refusing = new Map<Member, Told>()
+  /** The last such answer of each, and when the first round with such an answer began. */
+  private readonly failing = new Map<Member, { readonly since: Moment; readonly answer: FullAnswer }>()
+  private readonly refusing = new Map<Member, FullAnswer>()
 
   constructor(
     readonly group: MemberGroup,
     readonly options: MembersOptions,
   ) {
     this.wait = new Wait(group.client.clock, options.waitTime)
-  }
-
-  /** How many members need not be acquired. */
-  get spare(): number {
-    return this.group.members.length - this.group.needed
   }
 
   /**
@@ -75,7 +81,7 @@ export class MembersCall {
 
   /** Waits for one member, and holds nothing meanwhile. */
   private async waitFor(member: Member, most: number): Promise<Granted | undefined> {
-    const { refusing } = this
+    const { group, refusing, options } = this
     const answer = await this.try(member, Math.min(most, this.wait.left))
     if (answer.kind === 'granted') {
       refusing.delete(member)
@@ -83,9 +89,9 @@ export class MembersCall {
     }
     this.assertWanted()
     if (answer.kind === 'failed' && NOT_BY_OTHERS.includes(codeOf(answer.error)))
-      refusing.set(member, told(answer))
+      refusing.set(member, withState(answer))
     else refusing.delete(member)
-    if (refusing.size > this.spare) throw this.options.failure([...refusing.values()], true)
+    if (refusing.size > group.spare) throw options.failure([...refusing.values()])
     return undefined
   }
 
@@ -104,28 +110,29 @@ export class MembersCall {
    * One round. Returns the members if it acquired enough of them. If not, releases them and returns the
    * answers. Throws if a further round would not help, or the caller does not want the lock any more.
    */
-  async round(answering: () => Promise<readonly Answer[]>): Promise<GrantedMembers | readonly Told[]> {
-    const { group, spare, options } = this
+  async round(answering: () => Promise<readonly Answer[]>): Promise<GrantedMembers | readonly FullAnswer[]> {
+    const { group, options } = this
     const since = group.client.clock.now()
     const answered = await answering()
     const grants = answered.filter((answer) => answer.kind === 'granted')
     const members = new GrantedMembers(group, grants, since, options.validFor)
     if (members.areEnough() && !options.signal?.aborted && !group.client.closing.aborted) return members
-    const answers = answered.map(told)
+    const answers = answered.map(withState)
     for (const answer of answers) this.note(answer, since, grants.length >= group.needed)
     await members.release()
     this.assertWanted()
-    const forGood = [...this.failing.values()].filter(
-      ({ answer }) => answer.kind === 'failed' && !isTransient(answer.error),
-    )
-    if (forGood.length > spare || this.unavailable(FAILED_AFTER) > spare) throw this.failure(answers, true)
+    const errors = errorsOf([...this.failing.values()].map(({ answer }) => answer))
+    const forGood = errors.filter((error) => !isTransient(error)).length
+    if (Math.max(forGood, this.unavailable(FAILED_AFTER)) > group.spare)
+      throw options.failure(this.lastAnswers(answers))
     return answers
   }
 
-  /** The wait is over. */
-  end(answers: readonly Told[]): undefined {
-    const error = this.unavailable(0) > this.spare ? this.failure(answers, false) : undefined
-    if (error !== undefined) throw error
+  /** The wait is over. Throws if failures kept the call from the lock. If not, returns undefined. */
+  end(answers: readonly FullAnswer[]): undefined {
+    if (this.unavailable(0) <= this.group.spare) return
+    const last = this.lastAnswers(answers)
+    if (!this.options.endsWithoutError(last)) throw this.options.failure(last)
   }
 
   /**
@@ -142,27 +149,27 @@ export class MembersCall {
     return taken && (await this.waitFor(taken, most))
   }
 
-  private note(answer: Told, since: Moment, isLate: boolean) {
+  private note(answer: FullAnswer, since: Moment, isLate: boolean) {
     const { failing, refusing } = this
     const { kind, member } = answer
+    if (kind === 'unheard') return
     if (kind === 'granted') refusing.delete(member)
-    if (kind === 'failed' && answer.error === ENDED) return
     if (kind === 'taken' || (kind === 'granted' && !isLate)) failing.delete(member)
     else failing.set(member, { since: failing.get(member)?.since ?? since, answer })
   }
 
-  /** How many members cannot be acquired for so long in ms, although other owners do not hold them. */
+  /** How many members refuse, or have been failing for so long in ms. */
   private unavailable(ms: number): number {
-    const { clock } = this.group.client
-    const failing = [...this.failing].filter(([, { since }]) => clock.elapsedSince(since) >= ms)
-    return new Set([...failing.map(([member]) => member), ...this.refusing.keys()]).size
+    const { group, failing, refusing } = this
+    const hasLasted = (since?: Moment) => since && group.client.clock.elapsedSince(since) >= ms
+    return group.members.filter((each) => refusing.has(each) || hasLasted(failing.get(each)?.since)).length
   }
 
-  /** By the last answers, also of members that the last round did not ask. */
-  private failure(answers: readonly Told[], isFinal: boolean): unknown {
+  /** Those of the last round, and of failing members that it did not ask or hear. */
+  private lastAnswers(answers: readonly FullAnswer[]): FullAnswer[] {
     const last = new Map(answers.map((answer) => [answer.member, answer]))
     for (const [member, { answer }] of this.failing) last.set(member, answer)
-    return this.options.failure([...last.values()], isFinal)
+    return [...last.values()]
   }
 
   private assertWanted() {
@@ -171,6 +178,6 @@ export class MembersCall {
   }
 }
 
-function told(answer: Answer): Told {
+function withState(answer: Answer): FullAnswer {
   return { ...answer, state: stateOfAnswer(answer) }
 }

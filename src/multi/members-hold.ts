@@ -19,9 +19,7 @@ export class MembersHold implements OwnedHold {
   constructor(
     readonly objectId: string,
     readonly entry: HoldEntry<MembersLevel> | undefined,
-  ) {
-    if (entry) entry.hold = this
-  }
+  ) {}
 
   get holder(): string {
     return [...this.levels].map(({ threadId }) => `thread id ${threadId}`).join(', ')

@@ -34,7 +34,7 @@ export abstract class MembersLock extends OwnedLock<MembersLevel, MembersHandle>
     const members = inGlobalOrder(given)
     const objectId = `${kind} ${JSON.stringify(members.map(({ id }) => id))}`
     super(client, { name, objectId, key: objectId })
-    this.group = { name, client, members, needed }
+    this.group = { name, client, members, needed, spare: members.length - needed }
   }
 
   /** For a multi lock or a RedLock of which it is a member. */
@@ -84,6 +84,7 @@ export abstract class MembersLock extends OwnedLock<MembersLevel, MembersHandle>
       throw error
     }
     const hold = caller.holdOf(objectId) ?? new MembersHold(objectId, entry)
+    if (hold.entry) hold.entry.hold = hold
     const level = new MembersLevel(hold, members, leaseTime, thread, bare)
     // Its end must be noticed although no caller asks.
     if (leaseTime !== undefined && (entry || bare)) level.watch()

@@ -31,7 +31,7 @@ export async function releaseAndReport(
   { group, grants }: { readonly group: MemberGroup; readonly grants: readonly Granted[] },
   threadId: number,
 ): Promise<void> {
-  const { client, members, needed } = group
+  const { client, needed, spare } = group
   const states = grants.map(({ member }): LockMember => stateOf(member, 'unreachable'))
   const errors: unknown[] = []
   const releases = grants.map(async ({ member, hold }, index) => {
@@ -49,7 +49,7 @@ export async function releaseAndReport(
   // Too few members are left for the hold to have lasted until now.
   const isLost = () => count('lost') > grants.length - needed
   // Others can acquire enough members, whatever becomes of the rest.
-  const isFree = () => grants.length - count('released') <= members.length - needed
+  const isFree = () => grants.length - count('released') <= spare
   await settledInTime(releases, client.clock)
   if (!isLost() && !isFree()) await Promise.all(releases)
   if (isLost()) throw lossError(group, threadId, states, errors)

@@ -18,11 +18,11 @@ export interface Granted {
   readonly hold: MemberHold
 }
 
-/** The answer of a member. */
+/** The answer of a member. `unheard`: the round ended before it came, so it says nothing of the member. */
 export type Answer =
   | Granted
   | { readonly kind: 'taken'; readonly member: Member }
-  | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
+  | { readonly kind: 'failed' | 'unheard'; readonly member: Member; readonly error: unknown }
 
 /** Tries to acquire a member once. Settles as soon as the signal aborts; a later grant is released. */
 export async function tryMember(

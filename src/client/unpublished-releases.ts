@@ -12,6 +12,8 @@ type Published = Pick<WaitTarget, 'subject' | 'channel'>
 /** Reports releases that the server did not publish, once for each outage and kind of channel. */
 export class UnpublishedReleases {
   private readonly outages = new Map<string, OutageReporter>()
+  /** The server has refused a message once. */
+  hasRefused = false
 
   constructor(
     private readonly clock: Clock,
@@ -21,13 +23,12 @@ export class UnpublishedReleases {
 
   /** The server published the release of this object. */
   published({ channel }: Published): void {
-    // The server has never refused a message: the usual case, at each release.
-    if (this.outages.size === 0) return
     this.outages.get(channelPattern(channel))?.answered()
   }
 
   /** The server released this object and refused to publish that. */
   refused({ subject, channel }: Published): void {
+    this.hasRefused = true
     const pattern = channelPattern(channel)
     const message =
       `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} after the release of ` +

@@ -14,6 +14,7 @@ export interface ClientQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 
   readonly audienceIsKnown: boolean
   /** Learns which releases the server published, and which it refused to publish. */
   readonly messages: {
+    readonly hasRefused: boolean
     published(object: Freed): void
     refused(object: Freed): void
   }
@@ -114,10 +115,10 @@ export class ClientQueues {
       if (takesTurns) subscriptions.channels.get(channel)?.cohort.notReleased(isEchoExpected)
       return this.wakeWaiters(object)
     }
-    const isHeard = subscriptions.isConfirmed(channel)
+    const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard))
     if (notified === undefined) return this.refused(object)
-    messages.published(object)
+    if (messages.hasRefused) messages.published(object)
     if (isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
     else if (relatedIds.some((id) => this.queues.has(id))) this.wakeWaiters(object)
   }
@@ -127,8 +128,9 @@ export class ClientQueues {
    * the server refused the message, this method wakes them. Any other answer says nothing of a message.
    */
   changed(object: Freed, answer: number): void {
+    const { messages } = this.options
     if (answer === UNPUBLISHED) this.refused(object)
-    else if (answer === PUBLISHED) this.options.messages.published(object)
+    else if (answer === PUBLISHED && messages.hasRefused) messages.published(object)
   }
 
   private refused(object: Freed) {

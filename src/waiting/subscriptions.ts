@@ -79,7 +79,7 @@ export class Subscriptions {
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */
   isConfirmed(name: string): boolean {
-    return this.channels.has(name) && this.source.isConfirmed(name)
+    return this.source.isConfirmed(name)
   }
 
   /**

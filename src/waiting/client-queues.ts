@@ -1,6 +1,7 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
 import type { Attempt, BelowHold, WaitResult } from './attempt'
+import type { Cohort } from './cohort'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { WaitEnvironment } from './wait-environment'
 import { WaitQueue } from './wait-queue'
@@ -12,7 +13,10 @@ export interface ClientQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 
    * those that listen at the same node.
    */
   readonly audienceIsKnown: boolean
-  /** Learns which releases the server published, and which it refused to publish. */
+  /**
+   * Learns which releases the server refused to publish. Once the server has refused one, it also learns
+   * which ones the server published.
+   */
   readonly messages: {
     readonly hasRefused: boolean
     published(object: Freed): void
@@ -73,7 +77,9 @@ export class ClientQueues {
 
   /** This client has just sent a release of the object. Its answer decides who wakes the waiters here. */
   async followRelease<R extends { readonly value: Released }>(object: Freed, answer: Promise<R>): Promise<R> {
-    const isEchoExpected = this.releasing(object)
+    const isEchoExpected = this.isHeard(object)
+    const next = this.queues.get(object.objectId)?.first
+    this.cohortOf(object)?.release(isEchoExpected, next !== undefined && !next.attempt.takeOver)
     let released: Released = { result: 'unknown' }
     try {
       const reply = await answer
@@ -82,14 +88,6 @@ export class ClientQueues {
     } finally {
       this.answered(object, released, isEchoExpected)
     }
-  }
-
-  private releasing({ objectId, channel, takesTurns }: Freed): boolean {
-    const { subscriptions } = this.options
-    const cohort = takesTurns ? subscriptions.channels.get(channel)?.cohort : undefined
-    if (!cohort) return false
-    const next = this.queues.get(objectId)?.first
-    return cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
   }
 
   /**
@@ -109,13 +107,13 @@ export class ClientQueues {
    */
   private answered(object: Freed, { result, notified, others }: Released, isEchoExpected: boolean) {
     if (result === 'reduced') return
-    const { subscriptions, messages } = this.options
-    const { channel, relatedIds, takesTurns } = object
     if (result !== 'freed') {
-      if (takesTurns) subscriptions.channels.get(channel)?.cohort.notReleased(isEchoExpected)
+      this.cohortOf(object)?.notReleased(isEchoExpected)
       return this.wakeWaiters(object)
     }
-    const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
+    const { messages } = this.options
+    const { relatedIds, takesTurns } = object
+    const isHeard = this.isHeard(object)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard))
     if (notified === undefined) return this.refused(object)
     if (messages.hasRefused) messages.published(object)
@@ -138,6 +136,17 @@ export class ClientQueues {
     this.wakeWaiters(object)
   }
 
+  /** Whether a message about this object arrives here. */
+  private isHeard({ channel }: Freed): boolean {
+    const { subscriptions } = this.options
+    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
+  }
+
+  /** How this process takes turns at the object; undefined where it does not, or has no cohort yet. */
+  private cohortOf({ channel, takesTurns }: Pick<Freed, 'channel' | 'takesTurns'>): Cohort | undefined {
+    return takesTurns ? this.options.subscriptions.channels.get(channel)?.cohort : undefined
+  }
+
   /**
    * How many other clients heard a release. `notified` counts this client, too, if the message `isHeard`
    * here.
@@ -148,11 +157,9 @@ export class ClientQueues {
   }
 
   private endTurn(object: Freed, others: number) {
-    const { subscriptions } = this.options
     // A client whose callers never waited is not subscribed. It keeps a cohort all the same, because other
     // clients that wait must get their chance.
-    const cohort =
-      others > 0 ? subscriptions.keepCohort(object) : subscriptions.channels.get(object.channel)?.cohort
+    const cohort = others > 0 ? this.options.subscriptions.keepCohort(object) : this.cohortOf(object)
     cohort?.released(others)
   }
 
@@ -189,7 +196,7 @@ export class ClientQueues {
   }
 
   /** Whether this process should yield to others. A try without a wait would not yield. */
-  mustYield({ channel, takesTurns }: Pick<WaitTarget, 'channel' | 'takesTurns'>): boolean {
-    return takesTurns && (this.options.subscriptions.channels.get(channel)?.cohort.yieldTime() ?? 0) > 0
+  mustYield(target: Pick<WaitTarget, 'channel' | 'takesTurns'>): boolean {
+    return (this.cohortOf(target)?.yieldTime() ?? 0) > 0
   }
 }

@@ -28,26 +28,28 @@ const MISSES_OF_ABSENT = 3
  * counts their turns by the releases that it hears. So the processes take turns without knowing each other,
  * and a Java peer gets its turn, too.
  *
- * What changes at an event; `released` also takes the number of peers:
+ * What changes at an event (`released` also sets the number of peers). The columns up to `handoffs` say whose
+ * turn it is, the others what is known of the peers:
  *
- * | Event                           | turn       | since   | handoffs | heard     | echoes | misses   |
- * | ------------------------------- | ---------- | ------- | -------- | --------- | ------ | -------- |
- * | begin: the turn goes on         | ours       |         |          |           |        |          |
- * | begin: a new turn               | ours       | now     | 0        |           |        | +1 (c)   |
- * | takeHandoff: true (f)           |            |         | +1       |           |        |          |
- * | release: of our turn            | releasing  |         |          | 0         | 1 (a)  |          |
- * | release: a local caller is next | next       |         | +1       | 0         | 1 (a)  |          |
- * | release: any other              |            |         |          |           | +1 (a) |          |
- * | released: peers heard it        | others (b) | now (b) |          |           |        |          |
- * | released: no peer heard it      | next       | now     | 0        |           |        |          |
- * | notReleased                     | ours (b)   |         |          |           | -1 (a) |          |
- * | hear: our own message           |            |         |          |           | -1     |          |
- * | hear: a release of a peer       | others (d) | now (d) |          | +1        |        | less (e) |
- * | hear: the last of all readers   | others (d) | now (d) |          | all peers |        | 0        |
+ * | Event                           | turn       | since   | handoffs | heard     | echoes  | misses   |
+ * | ------------------------------- | ---------- | ------- | -------- | --------- | ------- | -------- |
+ * | begin: the turn goes on         | ours       |         |          |           |         |          |
+ * | begin: a new turn               | ours       | now     | 0        |           |         | +1 (c)   |
+ * | takeHandoff: true (f)           |            |         | +1       |           |         |          |
+ * | release: of our turn            | releasing  |         |          | 0         | 0/1 (a) |          |
+ * | release: a local caller is next | next       |         | +1       | 0         | 0/1 (a) |          |
+ * | release: any other              |            |         |          |           | +1 (a)  |          |
+ * | released: peers heard it        | others (b) | now (b) |          |           |         |          |
+ * | released: no peer heard it      | next       | now     | 0        |           |         |          |
+ * | notReleased                     | ours (b)   |         |          |           | -1 (a)  |          |
+ * | hear: our own message           |            |         |          |           | -1      |          |
+ * | hear: a release of a peer       | others (d) | now (d) |          | +1        |         | less (e) |
+ * | hear: the last of all readers   | others (d) | now (d) |          | all peers | -1 (g)  | 0        |
  *
- * (a) If this process hears the message. (b) If it was `releasing`. (c) If this process listens, and the
- * yield ended before all peers were heard. (d) Unless the turn is `ours`. (e) No more peers are absent than
- * were not heard. (f) Not while `releasing`: then it counts nothing.
+ * (a) 1 if this process hears the message, otherwise 0. (b) If it was `releasing`. (c) If this process
+ * listens, and the yield ended before all peers were heard. (d) Unless the turn is `ours`. (e) No more peers
+ * are absent than were not heard. (f) Not while `releasing`: then it counts nothing. (g) If it was above 0.
+ * If `heard` stays 0 even so, because there is no peer, nothing else changes.
  */
 export class Cohort {
   /**
@@ -110,17 +112,15 @@ export class Cohort {
 
   /**
    * The lock is about to be released with a message. `listening`: this process hears that message, too.
-   * `another`: a caller waits here, and this kind of lock has no handoff. Returns whether it expects that
-   * message.
+   * `another`: a caller waits here, and this kind of lock has no handoff.
    */
-  release(listening: boolean, another = false): boolean {
+  release(listening: boolean, another = false): void {
     // Further releases of a semaphore, and those of a process that only produces permits, end no turn.
     if (this.hasTurn) {
       this.heard = this.echoes = 0
       this.turn = another && this.takeHandoff() ? 'next' : 'releasing'
     }
     if (listening) this.echoes++
-    return listening
   }
 
   /** The lock was released, and `others` clients besides this one heard the message. */
@@ -134,9 +134,9 @@ export class Cohort {
     this.handoffs = 0
   }
 
-  /** The release changed nothing, so no message of it comes. */
-  notReleased(isEchoExpected: boolean): void {
-    if (isEchoExpected && this.echoes > 0) this.echoes--
+  /** The release changed nothing, so no message of it comes. `listening`: what `release` was told. */
+  notReleased(listening: boolean): void {
+    if (listening && this.echoes > 0) this.echoes--
     if (this.turn === 'releasing') this.turn = 'ours'
   }
 

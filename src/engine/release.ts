@@ -44,6 +44,8 @@ export function leaveToLease(level: Level): Promise<void> {
  * | reduced or freed   |                         | they are set                       |
  * | another lease      | held                    | none: it asks again                |
  * |                    | ended, or this is try 5 | the hold is uncertain              |
+ *
+ * Where no level needs the watchdog any more and a renewal is in flight, the hold is uncertain before.
  */
 export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
   const { client, ownerField, levels, book } = hold

@@ -17,7 +17,7 @@ import type { Leased, Renewable } from './leased'
 type LeaseEnd = 'released' | 'expired' | 'lost'
 
 /**
- * - `held`: this client holds it, as far as it knows; the registry of its client has it
+ * - `held`: this client holds it, as far as it knows; once its grant is confirmed, the registry has it
  * - `releasing`: its holder has released it, and the server has not answered
  */
 type LeaseState = 'held' | 'releasing' | LeaseEnd
@@ -38,7 +38,7 @@ export type LossReason = 'lease' | 'limit' | 'gone' | 'forced'
  * | the server answers that it had it      |                                        | `released`                  |
  * | the server answers that it had it not  |                                        | `lost`                      |
  * | the release fails                      |                                        | `released`; an orphan of it |
- * | its deadline passes                    | `expired`; with the watchdog `lost`    | stays so                    |
+ * | its deadline passes                    | `lost`; after its own lease `expired`  | stays so                    |
  * | a renewal, or a later grant: it is gone | `lost`                                | stays so                    |
  * | this client releases it by force       | `lost`                                 | stays so                    |
  * | its client is shut down                | stays so, and its signal aborts        | stays so                    |

@@ -59,10 +59,12 @@ export type AnyScriptCall = ScriptCall<any>
  * | in flight | an error, and the call is settled, or late  | gets an error       | finished after fences |
  * | in flight | another error, or it threw in this client   | gets an error       | finished after fences |
  * | any       | no answer for `unavailableAfter` (executor) | gets an error       | as before             |
- * | any       | the client is closed (executor)             | gets an error       | as before             |
+ * | any       | the client is closed (executor) (c)         | gets an error       | as before             |
  *
  * (a) Late: after `unavailableAfter`, where an earlier copy may have been applied. (b) The call is neither
- * settled nor late.
+ * settled nor late. (c) A call that is made after that is finished at once.
+ *
+ * A copy that another node answered, or whose WAIT failed, has no answer that counts: it is sent once more.
  */
 export class ScriptCall<Value> {
   readonly started: Moment

@@ -31,10 +31,13 @@ const PUBLISHED = 1
 /** The server refused the message (ACL). */
 const UNPUBLISHED = 2
 
+/** Why permits were not released. */
+type NoPermits = 'absent' | 'too-large' | 'below-one'
+
 /** The answer to a release. */
 export interface Released {
-  /** `freed`, or `reduced` (other holds remain, and the last of them notifies the waiters), or no release. */
-  readonly result: string
+  /** `reduced`: other holds remain, and the last of them notifies the waiters. All others: no release. */
+  readonly result: 'freed' | 'reduced' | 'not-held' | 'other-lease' | NoPermits | 'unknown'
   /** How many clients the server notified; undefined: it refused to publish. */
   readonly notified?: number | undefined
   /** How many other clients may wait for what was released, where the object knows it better. */

@@ -78,7 +78,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     else this.first = waiter
     this.last = waiter
     if (this.phase === 'idle') this.begin(waiter)
-    else if (waiter.phase === 'overdue') this.awaitAnswer(waiter)
+    else if (waiter.isOverdue) this.awaitAnswer(waiter)
   }
 
   /** The object may have changed: the first waiter tries again. */
@@ -157,7 +157,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     // of this client the first is not needed either.
     if (this.isConfirmed) {
       const wakeUps = this.listen()
-      const time = waiter.attempt.takeOver && waiter.phase === 'waiting' ? wakeUps.sleepWithoutTry() : 0
+      const time = waiter.attempt.takeOver && !waiter.isOverdue ? wakeUps.sleepWithoutTry() : 0
       this.knownHeld = time > 0
       if (time > 0) return this.sleep(time)
     }
@@ -216,7 +216,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
       const together: AnyWaiter[] = []
       for (const waiter of this.admission.together(this)) if (together.push(waiter) === MOST_TOGETHER) break
       // Code of the user may run while one of them is sent, and may abort another one.
-      for (const waiter of together) if (waiter.phase !== 'settled') this.sendTry(waiter)
+      for (const waiter of together) if (!waiter.isSettled) this.sendTry(waiter)
     })
   }
 
@@ -272,7 +272,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
 
   /** The server answers. One that may enter with others may have a last try in flight: its answer ends it. */
   private endOverdue() {
-    if (this.overdue) for (const each of [...this.overdue]) if (each.phase === 'overdue') each.giveUp()
+    if (this.overdue) for (const each of [...this.overdue]) if (each.isOverdue) each.giveUp()
   }
 
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall) {

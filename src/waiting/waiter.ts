@@ -30,20 +30,6 @@ export interface WaitSettings {
   readonly scripts: { readonly isServerAway: boolean }
 }
 
-/** What a waiter does. The table of its phases stands above the class. */
-export type WaiterPhase =
-  /** Between two tries. */
-  | 'waiting'
-  /** The same, and its wait is over: the next answer to any try of its queue settles it. */
-  | 'overdue'
-  /** The command of a try is being sent. */
-  | 'sending'
-  /** Its try is in flight. */
-  | 'trying'
-  /** The same, and its wait is over: the answer settles it. */
-  | 'last try'
-  | 'settled'
-
 /**
  * What the answer to a try says of the object:
  *
@@ -72,32 +58,29 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
  * One acquisition in a queue. It settles once: by a grant, by the end of its wait, by an abort or by an
  * error.
  *
- * | Phase             | Event                                 | What happens                       | Phase after |
- * | ----------------- | ------------------------------------- | ---------------------------------- | ----------- |
- * | waiting           | its queue lets it try                 | sends the try                      | trying      |
- * | overdue           | the same                              | sends the try                      | last try    |
- * | sending           | code of the user aborts it            | undoes the try once it was sent    | settled     |
- * | trying, last try  | a grant                               | resolves with the reply            | settled     |
- * | trying            | a grant that no replica has           | tries again at once, twice at most | waiting     |
- * | last try          | the same; trying: for the third time  | rejects                            | settled     |
- * | trying            | blocked                               | its queue rests                    | waiting     |
- * | last try          | the same                              | not acquired                       | settled     |
- * | trying            | the hold that it took over was gone   | its queue tries again              | waiting     |
- * | last try          | the same                              | its queue tries again              | overdue     |
- * | trying            | a transient error                     | tries again a little later         | waiting     |
- * | trying, last try  | another error; last try: the same     | rejects                            | settled     |
- * | any but settled   | another fails, this waited as long    | rejects                            | settled     |
- * | any but settled   | granted without a try of its own      | resolves                           | settled     |
- * | any but settled   | an ancestor has acquired the lock     | resolves, and undoes its tries     | settled     |
- * | overdue           | an answer to another try              | not acquired                       | settled     |
- * | any but settled   | an abort, or the shutdown             | rejects, and undoes its tries      | settled     |
- * | any but settled   | its time is over: the server is away  | rejects                            | settled     |
- * | trying, last try  | the same, a copy of its try failed    | rejects                            | settled     |
- * | trying            | its time is over                      | waits for the answer               | last try    |
- * | waiting           | the same, the object may be free      | waits for the next answer          | overdue     |
- * | waiting           | the same, the object is held          | not acquired                       | settled     |
- * | overdue, last try | the grace is over, the object is held | not acquired                       | settled     |
- * | overdue, last try | the grace is over                     | rejects                            | settled     |
+ * Two facts say what it does: whether its wait is over, and whether a try of it is in flight. Without one it
+ * is *overdue* once its wait is over. What happens at an event:
+ *
+ * | Event                                           | during its wait                  | after its wait  |
+ * | ----------------------------------------------- | -------------------------------- | --------------- |
+ * | its try: a grant                                | resolves with the reply          | the same        |
+ * | its try: a grant that no replica has            | tries again; rejects the 3rd one | rejects         |
+ * | its try: blocked                                | its queue rests                  | not acquired    |
+ * | its try: the hold that it took over was gone    | its queue tries again            | the same        |
+ * | its try: a transient error                      | its queue tries again soon       | rejects         |
+ * | its try: another error                          | rejects                          | rejects         |
+ * | an answer to another try says "held"            |                                  | overdue: not acquired |
+ * | granted without a try of its own                | resolves                         | resolves        |
+ * | an ancestor has acquired the lock               | resolves, and undoes its tries   | the same        |
+ * | an abort, or the shutdown                       | rejects, and undoes its tries    | the same        |
+ * | an outage fails another one that waited as long | rejects, and undoes its tries    | the same        |
+ * | its time, or then the grace, is over:           |                                  |                 |
+ * | … the server is away, or a copy of a try failed | rejects                          | rejects         |
+ * | … a try is in flight, or the object may be free | its wait is over                 | rejects (a)     |
+ * | … the object is known to be held                | not acquired                     | not acquired    |
+ *
+ * While the command of its try is being sent, code of the user may abort it: then the try is undone once it
+ * was sent. (a) Not acquired, if the object is known to be held.
  */
 export class Waiter<Grant> {
   /** Its queue, and its neighbours there. Only the queue sets them. */
@@ -105,8 +88,11 @@ export class Waiter<Grant> {
   before: AnyWaiter | undefined
   behind: AnyWaiter | undefined
   readonly joined: Moment
-  /** Only the waiter sets it. A single try is overdue from the start. */
-  phase: WaiterPhase
+  /** The wait of a single try is over from the start. */
+  private isOver: boolean
+  private settled = false
+  /** The command of a try is being sent. */
+  private isSending = false
   /** The server may hold the object for a try that has ended. */
   private isUncertain = false
   /** How many tries were granted, and no replica had the grant. */
@@ -127,7 +113,7 @@ export class Waiter<Grant> {
   ) {
     this.joined = clock.now()
     const { waitTime, signal } = attempt
-    this.phase = waitTime > 0 ? 'waiting' : 'overdue'
+    this.isOver = waitTime <= 0
     if (waitTime === Number.POSITIVE_INFINITY && !signal) return
     const time = waitTime > 0 ? waitTime : grace
     this.limits = {
@@ -138,8 +124,7 @@ export class Waiter<Grant> {
 
   /** A try of its own is in flight. */
   get isTrying(): boolean {
-    const { phase } = this
-    return phase === 'trying' || phase === 'last try' || phase === 'sending'
+    return this.isSending || this.inFlight !== undefined
   }
 
   /** A try of its own was or may yet be granted on the server. */
@@ -147,8 +132,13 @@ export class Waiter<Grant> {
     return this.isTrying || this.isUncertain
   }
 
-  private get isOver(): boolean {
-    return this.phase === 'overdue' || this.phase === 'last try'
+  get isSettled(): boolean {
+    return this.settled
+  }
+
+  /** Its wait is over, and no try of its own is in flight. */
+  get isOverdue(): boolean {
+    return this.isOver && !this.isTrying && !this.settled
   }
 
   /** How much of its wait is left, in ms. */
@@ -158,15 +148,13 @@ export class Waiter<Grant> {
 
   /** Sends one try. With `giver` it takes over from that hold of this client. */
   startTry(giver: string | undefined): ScriptCall<Outcome<Grant>> {
-    const { attempt, phase } = this
-    this.phase = 'sending'
+    const { attempt } = this
+    this.isSending = true
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
-    if ((this.phase as WaiterPhase) === 'settled') this.withdraw(call, false)
-    else {
-      this.phase = phase === 'overdue' ? 'last try' : 'trying'
-      this.inFlight = call
-    }
+    this.isSending = false
+    if (this.settled) this.withdraw(call, false)
+    else this.inFlight = call
     return call
   }
 
@@ -178,7 +166,7 @@ export class Waiter<Grant> {
   answered(reply: Reply<Outcome<Grant>>, isCompeting: boolean): TryResult {
     const { value, acknowledged } = reply
     const answer = this.isUncertain ? { ...reply, hasLostCopy: true } : reply
-    this.endTry()
+    this.inFlight = undefined
     this.isUncertain ||= reply.hasLostCopy || (value.granted && !acknowledged)
     if (!value.granted) {
       if (!isCompeting) return 'unknown'
@@ -198,7 +186,7 @@ export class Waiter<Grant> {
 
   /** Its try has failed. Returns after how long it tries again, in ms; undefined: it has failed. */
   tryFailed(error: unknown, call: AnyScriptCall): number | undefined {
-    this.endTry()
+    this.inFlight = undefined
     if (error instanceof RedisUnavailableError) return this.unavailable(error, call)
     const isRefused = error instanceof RedisRefusedError
     this.isUncertain ||= !isRefused && !(error instanceof WrongTypeError)
@@ -248,12 +236,6 @@ export class Waiter<Grant> {
     if (this.settle(true, this.inFlight)) this.resolve(reply)
   }
 
-  /** Its try was answered or has failed. */
-  private endTry() {
-    this.phase = this.isOver ? 'overdue' : 'waiting'
-    this.inFlight = undefined
-  }
-
   /**
    * Fails the other waiters that have waited as long. They met the same silence or shortage, and must not
    * wait through it again.
@@ -282,7 +264,7 @@ export class Waiter<Grant> {
     const cause = inFlight?.lastError
     if (scripts.isServerAway || cause) return this.fail(unanswered(this.name, clientAndServer, cause))
     if (!this.isOver && (inFlight || queue.mayBeFree())) {
-      this.phase = inFlight ? 'last try' : 'overdue'
+      this.isOver = true
       this.limits!.timer = clock.after(grace, () => this.waitIsOver())
       if (!inFlight) queue.awaitAnswer(this)
       return
@@ -293,14 +275,13 @@ export class Waiter<Grant> {
   }
 
   private settle(granted: boolean, inFlight: AnyScriptCall | undefined): boolean {
-    const { phase } = this
-    if (phase === 'settled') return false
-    this.phase = 'settled'
+    if (this.settled) return false
+    this.settled = true
     this.inFlight = undefined
     this.limits?.timer?.cancel()
     this.limits?.stopListening?.()
     // A try that is just being sent can be undone when it was sent: `startTry` does that.
-    if (phase !== 'sending') this.withdraw(inFlight, granted)
+    if (!this.isSending) this.withdraw(inFlight, granted)
     this.queue.leave(this)
     return true
   }

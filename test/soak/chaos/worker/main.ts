@@ -47,7 +47,7 @@ export function describeWaiting(redisson: Redisson): string {
 function firstOf(queue: WaitQueue) {
   const waiter = queue.first
   if (!waiter) return undefined
-  const { attempt, joined, phase } = waiter
+  const { attempt, joined, isTrying, isOverdue } = waiter
   const [inFlight, isUncertain] = [waiter['inFlight'], waiter['isUncertain']]
   const { waitTime } = attempt
   const trying = inFlight && {
@@ -55,7 +55,7 @@ function firstOf(queue: WaitQueue) {
     started: inFlight.started,
     last: inFlight.lastError?.message,
   }
-  return { joined, waitTime, phase, isUncertain, trying }
+  return { joined, waitTime, isTrying, isOverdue, isUncertain, trying }
 }
 
 /** What a contract page says may happen under faults; everything else is a bug. */

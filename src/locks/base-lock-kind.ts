@@ -55,32 +55,34 @@ export abstract class BaseLockKind implements LockKind {
   abstract readonly admission: () => Admission
   abstract readonly renewal: Renewal
   readonly relatedIds: readonly string[]
-  protected readonly keys: readonly string[]
-  /** The keys of the scripts that need all keys of the lock on one node. */
-  protected readonly guardedKeys: readonly string[]
   /** What the scripts that end holds take beside the lock: how its timeout keys are named. */
   protected readonly timeoutKeyParts: readonly string[] = NO_PARTS
   /** The class of its attempts. */
   protected readonly Attempt: AttemptClass = AcquireAttempt
   protected abstract readonly own: ReturnType<typeof scriptsIn>
 
-  /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */
+  /** `otherId`: that of the queue, or of the side, whose waiters may also enter when this lock is free. */
   constructor(
     readonly name: string,
     readonly key: string,
     readonly client: Client,
     readonly objectId: string,
     readonly channel: string,
-    ...others: readonly string[]
+    otherId?: string,
+    /** The keys of the scripts that need all keys of the lock on one node. */
+    protected readonly guardedKeys: readonly string[] = [key],
   ) {
-    // A list made by spreading has room for sixteen more elements, in each lock object.
-    this.relatedIds = [objectId].concat(others)
-    this.keys = this.guardedKeys = [key]
+    this.relatedIds = otherId === undefined ? [objectId] : [objectId, otherId]
   }
 
   /** For messages. */
   get subject(): string {
     return `the lock ${quote(this.name)}`
+  }
+
+  /** The queue that the attempts of this owner join. */
+  queueOf(_owner: string): WaitTarget {
+    return this
   }
 
   /** The hash field that stands for one holder. */
@@ -97,7 +99,7 @@ export abstract class BaseLockKind implements LockKind {
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
-    return this.client.scripts.run(this.own.reenter, this.keys, [owner, lease, count, releasedEnd], true)
+    return this.client.scripts.run(this.own.reenter, [this.key], [owner, lease, count, releasedEnd], true)
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
@@ -109,11 +111,11 @@ export abstract class BaseLockKind implements LockKind {
   forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
     const { channel, client, timeoutKeyParts } = this
     const args = [...timeoutKeyParts, channel, client.publishCommand, ...owners]
-    return client.scripts.run(this.own.forceRelease, this.keys, args)
+    return client.scripts.run(this.own.forceRelease, [this.key], args)
   }
 
   inspect(owner: string): ScriptCall<LockState> {
-    return this.client.scripts.run(this.own.inspect, this.keys, [owner])
+    return this.client.scripts.run(this.own.inspect, [this.key], [owner])
   }
 }
 
@@ -122,6 +124,7 @@ export class AcquireAttempt<Kind extends BaseLockKind = BaseLockKind> implements
   at: string | undefined
   readonly threadId = processState.nextThreadId++
   readonly owner: string
+  readonly target: WaitTarget
   readonly lease: number
   readonly signal: AbortSignal | undefined
   readonly thread: LogicalThread | undefined
@@ -130,9 +133,10 @@ export class AcquireAttempt<Kind extends BaseLockKind = BaseLockKind> implements
     protected readonly kind: Kind,
     { caller, lease, signal }: AttemptOptions,
     readonly waitTime: number,
-    readonly target: WaitTarget = kind,
+    target?: WaitTarget,
   ) {
     this.owner = kind.ownerField(this.threadId)
+    this.target = target ?? kind.queueOf(this.owner)
     this.lease = lease
     this.signal = signal
     this.thread = caller.thread

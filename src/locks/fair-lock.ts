@@ -89,7 +89,7 @@ export class FairLockKind extends HashLockKind implements FairQueue {
   private readonly ownChannels = `${this.channel}:`
 
   /** Each waiter has a queue of its own in this client, and is notified on a channel of its own. */
-  queueOf(owner: string): WaitTarget {
+  override queueOf(owner: string): WaitTarget {
     return queueBeside(this, `waiter ${owner}`, { channel: this.ownChannels + owner })
   }
 
@@ -150,7 +150,6 @@ export class FairLockKind extends HashLockKind implements FairQueue {
  * | any             | the same, and a try is in flight        | it leaves again after that try      |             |
  */
 class FairAttempt extends AcquireAttempt<FairLockKind> {
-  override readonly target = this.kind.queueOf(this.owner)
   place: Place = 'none'
   /** Those of its client, since its first try. A single try never has a place among them. */
   private places: FairPlaces | undefined

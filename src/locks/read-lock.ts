@@ -41,7 +41,7 @@ export class ReadLockKind extends ReadWriteSide {
   readonly renewal = RENEWAL
 
   constructor(name: string, key: string, client: Client) {
-    super(name, key, client, 'read', 'write')
+    super(name, key, client, 'read', `write ${key}`)
   }
 
   override newAttempt(options: AttemptOptions, waitTime: number): LockAttempt {

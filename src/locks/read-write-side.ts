@@ -25,17 +25,16 @@ export abstract class ReadWriteSide extends BaseLockKind {
   readonly allLeft = '0'
   /** Other readers, and the reads of a writer, keep it. */
   readonly keyOutlivesLease = true
-  protected readonly otherLockId = this.relatedIds[1]!
   protected override readonly timeoutKeyParts = readTimeoutParts(this.key)
-  /**
-   * The lock, and a key beside it that no client ever sets. While the keys of a lock move to another node,
-   * the server answers TRYAGAIN to a script that names both. Without that, the script would take timeout keys
-   * that have not moved yet for those of dead readers.
-   */
-  protected override readonly guardedKeys = [this.key, `${this.timeoutKeyParts.join('')}0`]
+  protected readonly otherLockId: string
 
-  constructor(name: string, key: string, client: Client, side: string, other: string) {
-    super(name, key, client, `${side} ${key}`, readWriteLockChannel(key), `${other} ${key}`)
+  constructor(name: string, key: string, client: Client, side: string, otherLockId: string) {
+    // The lock, and a key beside it that no client ever sets. While the keys of a lock move to another node,
+    // the server answers TRYAGAIN to a script that names both. Without that, the script would take timeout
+    // keys that have not moved yet for those of dead readers.
+    const guardedKeys = [key, `${readTimeoutParts(key).join('')}0`]
+    super(name, key, client, `${side} ${key}`, readWriteLockChannel(key), otherLockId, guardedKeys)
+    this.otherLockId = otherLockId
   }
 
   /** The live hold of this caller on the other side. */

@@ -1,9 +1,7 @@
 import { checkOptions, describe, positive } from '../api/arguments'
 import type { Client } from '../client/client'
-import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { random } from '../util/random'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
-import { AcquireAttempt } from './base-lock-kind'
 import { HashLockKind } from './hash-lock-kind'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
@@ -129,7 +127,7 @@ export class SpinLockKind extends HashLockKind {
     this.target = queueBeside(this, 'spin', { admission: () => new Spinning(backOff) })
   }
 
-  override newAttempt(options: AttemptOptions, waitTime: number): LockAttempt {
-    return new AcquireAttempt(this, options, waitTime, this.target)
+  override queueOf(): WaitTarget {
+    return this.target
   }
 }

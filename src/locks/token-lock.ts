@@ -97,15 +97,12 @@ export class TokenLockKind extends BaseLockKind {
   }
 
   override reenter(token: string, lease: number): ScriptCall<ReenterReply> {
-    return this.client.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
+    return this.client.scripts.run(SCRIPTS.reenter, [this.key], [token, lease], true)
   }
 
   override release(token: string): ScriptCall<ReleaseReply> {
-    return this.client.scripts.run(SCRIPTS.release, this.keys, [
-      token,
-      this.channel,
-      this.client.publishCommand,
-    ])
+    const args = [token, this.channel, this.client.publishCommand]
+    return this.client.scripts.run(SCRIPTS.release, this.guardedKeys, args)
   }
 }
 

@@ -22,7 +22,7 @@ export class WriteLockKind extends ReadWriteSide {
   readonly renewal = HASH_LOCK_RENEWAL
 
   constructor(name: string, key: string, client: Client) {
-    super(name, key, client, 'write', 'read')
+    super(name, key, client, 'write', `read ${key}`)
   }
 
   override ownerField(threadId: number): string {

@@ -1,3 +1,4 @@
+import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { WaitTarget } from './admission'
 import type { Attempt, BelowHold, WaitResult } from './attempt'
@@ -8,6 +9,7 @@ import { WaitQueue } from './wait-queue'
 import { type AnyWaiter, Waiter } from './waiter'
 
 export interface ClientQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
+  readonly leases: LeaseRegistry
   /**
    * Whether the answer to PUBLISH counts all clients that heard the message. In a cluster it counts only
    * those that listen at the same node.

@@ -1,4 +1,3 @@
-import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
 import type { WaitSettings } from './waiter'
@@ -8,7 +7,6 @@ export interface WaitEnvironment extends WaitSettings {
   /** The longest sleep where no time to live ends it, in ms. */
   readonly longestSleep: number
   readonly subscriptions: Subscriptions
-  readonly leases: LeaseRegistry
   readonly selfWait: SelfDeadlockWarning
   /** The queues that callers may join. A queue for one try is not among them. */
   readonly queues: Pick<Map<string, unknown>, 'get' | 'delete'>

@@ -29,9 +29,11 @@ export class WaitQueue implements Waiters, WaiterQueue {
   first: AnyWaiter | undefined
   private last: AnyWaiter | undefined
   private phase: QueuePhase = 'idle'
+  /** A wake-up has come since its tries were sent. */
+  private isWoken = false
   /** Those whose tries have no answer yet, in the order in which they tried. */
   private readonly trying = new Set<AnyWaiter>()
-  /** The last answer said that the object is held, or this client holds it. */
+  /** The last answer said that the object is held. */
   private knownHeld = false
   /** Since when the server has answered no try. That a waiter leaves does not change it. */
   private silentSince: Moment | undefined
@@ -77,15 +79,15 @@ export class WaitQueue implements Waiters, WaiterQueue {
     if (this.last) this.last.behind = waiter
     else this.first = waiter
     this.last = waiter
-    if (this.phase === 'idle') this.begin(waiter)
+    if (this.phase === 'idle') this.begin()
     else if (waiter.isOverdue) this.awaitAnswer(waiter)
   }
 
   /** The object may have changed: the first waiter tries again. */
   wake(): void {
     this.admission.heard()
-    if (this.phase === 'trying') this.phase = 'woken'
-    else if (this.isResting) this.tryInTurn()
+    this.isWoken = true
+    if (this.isResting) this.tryInTurn()
   }
 
   /** The reason to yield to other processes may be gone: decides again whether to yield. */
@@ -140,27 +142,18 @@ export class WaitQueue implements Waiters, WaiterQueue {
    * queue goes on after the last of them.
    */
   private goOnSoon() {
-    if (this.trying.size === 0) queueMicrotask(() => this.areTriesOver && this.tryInTurn())
-  }
-
-  /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
-  private get areTriesOver(): boolean {
-    return this.trying.size === 0 && (this.phase === 'trying' || this.phase === 'woken')
+    if (this.trying.size > 0) return
+    this.phase = 'answered'
+    queueMicrotask(() => this.phase === 'answered' && this.tryInTurn())
   }
 
   private get isResting(): boolean {
     return this.phase === 'sleeping' || this.phase === 'rechecking' || this.phase === 'yielding'
   }
 
-  private begin(waiter: AnyWaiter) {
-    // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold
-    // of this client the first is not needed either.
-    if (this.isConfirmed) {
-      const wakeUps = this.listen()
-      const time = waiter.attempt.takeOver && !waiter.isOverdue ? wakeUps.sleepWithoutTry() : 0
-      this.knownHeld = time > 0
-      if (time > 0) return this.sleep(time)
-    }
+  private begin() {
+    // If the subscription of an earlier queue is still confirmed, the second try is not needed.
+    if (this.isConfirmed) this.listen()
     this.tryInTurn()
   }
 
@@ -222,12 +215,13 @@ export class WaitQueue implements Waiters, WaiterQueue {
 
   private beginTries() {
     this.wakeUps?.timer.disarm()
-    this.phase = 'trying'
+    this.isWoken = false
   }
 
   /** The queue goes on when the last try is answered, or when its waiter leaves. */
   private sendTry(waiter: AnyWaiter, giver?: string): AnyScriptCall {
     this.trying.add(waiter)
+    this.phase = 'trying'
     const call = waiter.startTry(giver)
     this.silentSince ??= call.started
     // A waiter that has left meanwhile is not among them any more.
@@ -256,10 +250,11 @@ export class WaitQueue implements Waiters, WaiterQueue {
     if (!this.first) return this.finish()
     if (typeof next === 'object') return this.sleepUnlessWoken(next.sleepFor)
     // Those that entered just now go first: they may pass permits on to waiters, which need not ask then.
+    this.phase = 'answered'
     setImmediate(() => {
-      if (!this.areTriesOver) return
-      if (this.phase === 'trying') this.tryNow()
-      else this.tryWoken()
+      if (this.phase !== 'answered') return
+      if (this.isWoken) this.tryWoken()
+      else this.tryNow()
       this.endOverdue()
     })
   }
@@ -281,7 +276,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
     const retryAfter = waiter.tryFailed(error, call)
     if (retryAfter === undefined) return this.goOnSoon()
     // An answer to another one must not let it sleep.
-    if (this.trying.size > 0) this.phase = 'woken'
+    if (this.trying.size > 0) this.isWoken = true
     else this.sleepUnlessWoken(retryAfter)
   }
 
@@ -292,7 +287,7 @@ export class WaitQueue implements Waiters, WaiterQueue {
   private sleepUnlessWoken(time: number) {
     // Where the subscription is confirmed already, a message may have come before the queue listened.
     const mayHaveMissed = this.wakeUps === undefined && this.isConfirmed
-    if (this.phase === 'woken' || mayHaveMissed) this.tryWoken()
+    if (this.isWoken || mayHaveMissed) this.tryWoken()
     else this.sleep(time)
   }
 

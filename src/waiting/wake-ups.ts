@@ -2,12 +2,6 @@ import { RearmableTimer } from '../util/rearmable-timer'
 import type { Waiters, WaitTarget } from './admission'
 import type { WaitEnvironment } from './wait-environment'
 
-/**
- * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a
- * message, such as a DEL. So the waiter tries after this long, in ms.
- */
-const LONGEST_WITHOUT_TRY = 100
-
 /** What wakes a queue whose waiters wait: it listens from the start, and a timer ends each rest. */
 export class WakeUps {
   /** Ends a rest of the queue. */
@@ -38,14 +32,6 @@ export class WakeUps {
     const longest = time === Number.POSITIVE_INFINITY ? environment.longestSleep : Math.max(time, 1)
     this.timer.set(Math.min(recheckAfter, longest))
     this.stopWatching ??= environment.selfWait.watch(target, () => this.queue)
-  }
-
-  /** How long the queue may sleep without a try, in ms; 0: no hold of this client surely keeps the lock. */
-  sleepWithoutTry(): number {
-    const { target, environment } = this.queue
-    const { book } = environment.leases.first(target) ?? {}
-    const isKept = book && environment.subscriptions.isQuietSince(target.channel, book.term.since)
-    return isKept ? Math.min(book.remaining(), LONGEST_WITHOUT_TRY) : 0
   }
 
   /** No waiter is left. */

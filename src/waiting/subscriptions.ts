@@ -1,5 +1,5 @@
 import type { ChannelSource } from '../redis/listen/subscriber'
-import type { Clock, Moment, Timer } from '../util/clock'
+import type { Clock, Timer } from '../util/clock'
 import { Slices } from '../util/slices'
 import type { WaitTarget } from './admission'
 import { Cohort } from './cohort'
@@ -14,8 +14,6 @@ class Channel {
    * again soon.
    */
   idleRounds = 0
-  /** When the last event of the channel came, by the monotonic clock. */
-  lastHeard = Number.POSITIVE_INFINITY
 
   constructor(
     /** How the waiters of this channel take turns with other processes. */
@@ -97,12 +95,6 @@ export class Subscriptions {
     return channel.cohort
   }
 
-  /** Whether the subscription has been confirmed and silent since that moment. */
-  isQuietSince(name: string, moment: Moment): boolean {
-    const channel = this.channels.get(name)
-    return channel !== undefined && channel.lastHeard <= moment.monotonic && this.source.isConfirmed(name)
-  }
-
   /** A message came: a lock was released. */
   message(name: string, text: string): void {
     const channel = this.channels.get(name)
@@ -111,7 +103,7 @@ export class Subscriptions {
     cohort.hear(text === allLeft)
     this.wake(name)
     // A peer has released the lock since the last release here.
-    if (cohort.heard > 0) this.stopLingering(name)
+    if (cohort.peers.heard > 0) this.stopLingering(name)
   }
 
   /**
@@ -127,7 +119,6 @@ export class Subscriptions {
   wake(name: string): void {
     const channel = this.channels.get(name)
     if (!channel) return
-    channel.lastHeard = this.clock.now().monotonic
     for (const wake of channel.listeners) wake()
   }
 

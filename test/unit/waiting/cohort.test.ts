@@ -60,7 +60,7 @@ describe('The cohort policy of a process', () => {
       turn.begin(true)
       turn.release(true)
       turn.notReleased(true)
-      expect([turn.takeHandoff(), turn.heard]).to.deep.equal([true, 0])
+      expect([turn.takeHandoff(), turn.peers.heard]).to.deep.equal([true, 0])
       clock.advance(MAX_COHORT_DURATION)
       expect(turn.takeHandoff()).to.equal(false)
     })
@@ -178,7 +178,7 @@ describe('The cohort policy of a process', () => {
     turn.release(true)
     turn.notReleased(false)
     turn.hear()
-    expect(turn.heard).to.equal(0)
+    expect(turn.peers.heard).to.equal(0)
   })
 
   it('The message of a further release of permits here leaves the turn as it is', () => {

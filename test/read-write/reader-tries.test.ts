@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, uniqueName } from '../kit/clients'
 import { name, redis, redisAndName } from '../kit/each-test'
@@ -5,7 +6,7 @@ import { openProxy } from '../kit/proxies'
 import { expectNothingLeft, ForeignSide, shape } from '../kit/read-write/state'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
-import { ScriptCounter } from '../kit/tapped-transport'
+import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
 /** Readers do not exclude each other: only a writer makes a reader's try false, however many readers try at once. */
 describe('Read-write lock: readers that try at once', () => {
@@ -60,6 +61,33 @@ describe('Read-write lock: readers that try at once', () => {
     }
     await foreign.free('1')
     expect(await read.tryLock()).to.equal(true)
+  })
+
+  it('A reader whose wait is over learns from the first answer that a writer came (V217)', async () => {
+    const answers = [latch(), latch(), latch()]
+    let written: Promise<unknown> | undefined
+    let sent = 0
+    const transport = tapped(async ({ keys, pass }) => {
+      if (keys[0] !== name) return await pass()
+      const at = sent++
+      if (at > 0) await (written ??= redis.del(name).then(() => foreign.write(1, 60_000)))
+      const answer = await pass()
+      await answers[at]?.opened
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport })
+    const read = redisson.getReadWriteLock(name).readLock()
+    await redisson.getReadWriteLock(uniqueName('rw')).readLock().lock()
+    const waiting = [0, 1, 2].map(() => read.acquire({ leaseTime: 60_000 }))
+    answers[0]!.open()
+    await waitUntil('the other two have tried together', () => sent === 3)
+    const late = read.tryLock(20)
+    await setTimeout(60)
+    answers[1]!.open()
+    expect(await Promise.race([late, setTimeout(500, 'still waits')])).to.equal(false)
+    answers[2]!.open()
+    await foreign.free('1')
+    for (const reader of waiting.slice(1)) await (await reader).unlock()
   })
 
   it("Readers fail at once without a request while their client's reader waits", async () => {

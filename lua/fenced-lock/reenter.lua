@@ -26,12 +26,8 @@ end
 
 local wanted = tonumber(ARGV[3])
 --- @include "next-token"
--- With a wanted count of 1 the client only asks whether its hold still exists, so no token is drawn.
 local known = tonumber(ARGV[5])
-local draws = wanted > 1 and (count < wanted or known < 0)
-if not draws and wanted > 1 then
-  draws = tonumber(lastToken(KEYS[2])) <= known
-end
+local draws = count < wanted or known < 0 or tonumber(lastToken(KEYS[2])) <= known
 local wrong = draws and tokenError(KEYS[2], ARGV[6])
 if wrong then
   return wrong

@@ -7,7 +7,7 @@ import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
-import { nameOf, unanswered } from '../waiting/wait-errors'
+import { unanswered } from '../waiting/wait-errors'
 import { type Caller, Hold, type Level } from './hold'
 import type { AttemptOptions, LockKind } from './lock-kind'
 
@@ -57,6 +57,8 @@ export class Acquisition implements AttemptOptions {
 /**
  * Acquires a new hold. Undefined when the wait was over. `again`: an ancestor of the caller has acquired the
  * lock meanwhile, so the caller looks for a hold again.
+ *
+ * A grant that came too late may be gone. It is given back, and the lock is tried again.
  */
 export async function acquire(acquisition: Acquisition): Promise<Level | 'again' | undefined> {
   const { client, kind, caller } = acquisition
@@ -69,9 +71,10 @@ export async function acquire(acquisition: Acquisition): Promise<Level | 'again'
     const book = new LeaseBook(client.clock, reply.sent, acquisition.lease, acquisition.maxHoldTime)
     const isLate = book.isPastDeadline
     const hold = new Hold(acquisition, attempt, book, reply.value.grant)
-    const mayBeGone = isLate || client.leases.isOvertaken(hold)
-    if (mayBeGone && !(await confirm(acquisition, hold))) {
-      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(kind, hold)
+    if (isLate || client.leases.isOvertaken(hold)) {
+      hold.releaseOrphan()
+      const isGraceOver = acquisition.waitTime + client.grace <= 0
+      if (isGraceOver || tries === TRIES_TO_OUTRUN_LEASE) throw cameLate(kind, hold, tries)
       continue
     }
     // The client may have begun to shut down meanwhile.
@@ -88,33 +91,12 @@ export async function acquire(acquisition: Acquisition): Promise<Level | 'again'
   }
 }
 
-function tooShort({ name }: LockKind, { client, book, threadId }: Hold): LockLostError {
+function cameLate({ name }: LockKind, { client, book, threadId }: Hold, tries: number): LockLostError {
   return new LockLostError(
-    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time it was ` +
-      `gone, or its lease of ${book.term.lasts} ms was over, before the answer arrived (client ` +
-      `${client.clientId}, thread id ${threadId}). Use a leaseTime or maxHoldTime that is longer than a ` +
-      'round trip.',
+    `The lock ${quote(name)} was acquired ${tries} times in a row, and each time it was gone, or its lease ` +
+      `of ${book.term.lasts} ms was over, before the answer arrived (client ${client.clientId}, thread id ` +
+      `${threadId}). Use a leaseTime or maxHoldTime that is longer than a round trip.`,
     name,
     threadId,
   )
-}
-
-/** The answer came late, so the hold may be gone. Asks the server whether it is still there. */
-async function confirm(acquisition: Acquisition, hold: Hold): Promise<boolean> {
-  const { kind } = acquisition
-  const lease = hold.book.withinLimit(acquisition.lease)
-  try {
-    const { answer } = kind.reenter(hold.ownerField, lease, 1, 0)
-    const { value, sent, acknowledged } = await acquisition.inTime(answer, nameOf(kind, hold.threadId))
-    hold.book.set(sent, lease)
-    if (value.leaseEnd === 0) return false
-    if (acknowledged) hold.book.replicatedUpTo(sent)
-    if (acknowledged && !hold.book.isPastDeadline) return true
-    // A command that was answered late may have taken effect late.
-    hold.releaseOrphan()
-    return false
-  } catch (error) {
-    hold.releaseOrphan()
-    throw error
-  }
 }

@@ -17,7 +17,7 @@ import type { Leased, Renewable } from './leased'
 type LeaseEnd = 'released' | 'expired' | 'lost'
 
 /**
- * - `held`: this client holds it, as far as it knows; once its grant is confirmed, the registry has it
+ * - `held`: this client holds it, as far as it knows
  * - `releasing`: its holder has released it, and the server has not answered
  */
 type LeaseState = 'held' | 'releasing' | LeaseEnd

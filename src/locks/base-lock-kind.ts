@@ -31,16 +31,24 @@ function decodeInspect(raw: unknown): LockState {
   return { timeToLive, count, holders }
 }
 
+type Reentrant = 'lock' | 'read-lock' | 'write-lock'
+
 /** The scripts that every kind of lock has: those of the kind whose folder in lua/ has this name. */
-export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-lock') {
+export function scriptsIn(folder: Reentrant | 'token-lock') {
   return {
     acquire: script<Outcome<Payload>>(`${folder}/acquire`, outcomeOf),
-    reenter: script(`${folder}/reenter`, decodeReenter),
     release: script(`${folder}/release`, decodeRelease),
     forceRelease: script(`${folder}/force-release`, decodeRelease),
     inspect: script(`${folder}/inspect`, decodeInspect),
   }
 }
+
+/** The same, and the script of a kind that can be re-entered. */
+export function reentrantScriptsIn(folder: Reentrant) {
+  return { ...scriptsIn(folder), reenter: script(`${folder}/reenter`, decodeReenter) }
+}
+
+type LockScripts = ReturnType<typeof scriptsIn> & Partial<ReturnType<typeof reentrantScriptsIn>>
 
 // biome-ignore lint/suspicious/noExplicitAny: a class of attempts may be for its own kind of lock alone.
 type AttemptClass = new (kind: any, options: AttemptOptions, waitTime: number) => LockAttempt
@@ -59,7 +67,7 @@ export abstract class BaseLockKind implements LockKind {
   protected readonly timeoutKeyParts: readonly string[] = NO_PARTS
   /** The class of its attempts. */
   protected readonly Attempt: AttemptClass = AcquireAttempt
-  protected abstract readonly own: ReturnType<typeof scriptsIn>
+  protected abstract readonly own: LockScripts
 
   /** `otherId`: that of the queue, or of the side, whose waiters may also enter when this lock is free. */
   constructor(
@@ -99,7 +107,7 @@ export abstract class BaseLockKind implements LockKind {
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
-    return this.client.scripts.run(this.own.reenter, [this.key], [owner, lease, count, releasedEnd], true)
+    return this.client.scripts.run(this.own.reenter!, [this.key], [owner, lease, count, releasedEnd], true)
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {

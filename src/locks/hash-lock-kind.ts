@@ -2,14 +2,14 @@ import type { Client } from '../client/client'
 import { renewalBy } from '../leases/leased'
 import { prefixed } from '../scripts/key-names'
 import { type Admission, exclusive } from '../waiting/admission'
-import { BaseLockKind, scriptsIn } from './base-lock-kind'
+import { BaseLockKind, reentrantScriptsIn } from './base-lock-kind'
 
 /** The channel on which the release of a lock is published. */
 export function lockChannel(key: string): string {
   return prefixed('redisson_lock__channel', key)
 }
 
-const SCRIPTS = scriptsIn('lock')
+const SCRIPTS = reentrantScriptsIn('lock')
 
 /** Renews locks that are a hash with one lease. */
 export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')

@@ -5,10 +5,10 @@ import type { ScriptCall } from '../scripts/script-call'
 import { type Next, queueBeside, Shared, type TryReply, type Waiters } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
-import { AcquireAttempt, scriptsIn } from './base-lock-kind'
+import { AcquireAttempt, reentrantScriptsIn } from './base-lock-kind'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
-const SCRIPTS = scriptsIn('read-lock')
+const SCRIPTS = reentrantScriptsIn('read-lock')
 
 /** Renews read holds with the timeout keys of their levels. */
 const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField }) => [

@@ -1,7 +1,6 @@
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
 import type { Caller, Hold } from '../engine/hold'
-import type { ReenterReply } from '../engine/lock-kind'
 import type { ReleaseReply } from '../engine/release-reply'
 import { renewalBy } from '../leases/leased'
 import { prefixed } from '../scripts/key-names'
@@ -94,10 +93,6 @@ export class TokenLockKind extends BaseLockKind {
 
   refuseReentry(hold: Hold, caller: Caller): never {
     throw reentryRefused(this, hold, caller, 'getLock()')
-  }
-
-  override reenter(token: string, lease: number): ScriptCall<ReenterReply> {
-    return this.client.scripts.run(SCRIPTS.reenter, [this.key], [token, lease], true)
   }
 
   override release(token: string): ScriptCall<ReleaseReply> {

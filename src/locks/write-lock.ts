@@ -3,11 +3,11 @@ import type { Client } from '../client/client'
 import type { AttemptOptions, LockAttempt } from '../engine/lock-kind'
 import { quote } from '../util/quote'
 import { exclusive } from '../waiting/admission'
-import { scriptsIn } from './base-lock-kind'
+import { reentrantScriptsIn } from './base-lock-kind'
 import { HASH_LOCK_RENEWAL } from './hash-lock-kind'
 import { ReadWriteSide } from './read-write-side'
 
-const SCRIPTS = scriptsIn('write-lock')
+const SCRIPTS = reentrantScriptsIn('write-lock')
 
 /**
  * The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain

@@ -12,7 +12,7 @@ export interface Primitive {
   /** A re-entry adds its lease to what is left, as Java does; else the longer of the two counts. */
   readonly addsLeases: boolean
   /** The scripts behind its operations. */
-  readonly scripts: Readonly<Record<'acquire' | 'reenter' | 'release' | 'renew', string>>
+  readonly scripts: Readonly<Record<'acquire' | 'release' | 'renew', string>> & { readonly reenter?: string }
   create(redisson: Redisson, name: string): RLock
   /** Another client, which keeps every owner of this primitive out. */
   blocker(redis: Redis, name: string): Blocker

@@ -70,7 +70,6 @@ export const tokenLock: Primitive = {
   nonReentrant: true,
   scripts: {
     acquire: 'token-lock/acquire',
-    reenter: 'token-lock/reenter',
     release: 'token-lock/release',
     renew: 'token-lock/renew',
   },

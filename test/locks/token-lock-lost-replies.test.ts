@@ -170,7 +170,7 @@ describe('Lost replies and late copies of a token lock', () => {
     await waitUntil('it is released', isFree)
   })
 
-  it('A grant of a token lock answered after its lease is confirmed first (guarantee 5)', async () => {
+  it('A late grant of a token lock is given back, and the lock tried again (guarantee 5)', async () => {
     const names: string[] = []
     let isSlow = true
     const transport = tapped(async (sent) => {
@@ -184,8 +184,8 @@ describe('Lost replies and late copies of a token lock', () => {
     })
     const slow = await createRedisson({}, { transport })
     const hold = await slow.getTokenLock(name).acquire({ leaseTime: 350 })
-    expect(names).to.include('token-lock/reenter')
-    expect(names.filter((each) => each === 'token-lock/acquire')).to.have.length(2)
+    const sent = names.filter((each) => each !== 'token-lock/inspect')
+    expect(sent).to.deep.equal(['token-lock/acquire', 'token-lock/release', 'token-lock/acquire'])
     expect(hold.isHeld).to.equal(true)
     await hold.unlock()
   })

@@ -70,7 +70,8 @@ describe('Read-write lock: readers that try at once', () => {
     const transport = tapped(async ({ keys, pass }) => {
       if (keys[0] !== name) return await pass()
       const at = sent++
-      if (at > 0) await (written ??= redis.del(name).then(() => foreign.write(1, 60_000)))
+      if (at > 0) written ??= redis.del(name).then(() => foreign.write(1, 60_000))
+      await written
       const answer = await pass()
       await answers[at]?.opened
       return answer

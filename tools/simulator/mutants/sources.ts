@@ -27,7 +27,7 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'wake-up-lost', row: 'A2', scenes: PLAIN, file: 'src/waiting/wait-queue.ts' },
     what: 'a message wakes no waiter',
-    find: 'else if (this.isResting) this.tryInTurn()',
+    find: 'if (this.isResting) this.tryInTurn()',
     replace: '',
   },
   {

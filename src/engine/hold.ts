@@ -9,7 +9,8 @@ import type { HoldEntry } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedLevel } from '../ownership/owned-hold'
 import { ownerField } from '../ownership/owner-field'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { Reply } from '../scripts/reply'
+import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { LeasedLock } from './leased-lock'
 import { lockOrphan } from './lock-orphan'
@@ -121,8 +122,8 @@ export class Hold extends Lease {
   }
 
   /**
-   * Nothing finds it as a held one any more, and each `unlock()` that is still to come finds that its level
-   * has ended. With a loss it stays in its entry until then. A second time this changes nothing.
+   * Nothing finds it as a held one any more. Each `unlock()` that is still to come finds that its level has
+   * ended; with a loss it stays in its entry until then. A second time this changes nothing.
    */
   unregister(loss?: LockLostError): void {
     const { client, entry } = this
@@ -167,8 +168,8 @@ export class Hold extends Lease {
   }
 
   /**
-   * The server may have more levels of it, or a longer lease, than the client knows. The next operation sets
-   * the count, but a copy of the one before may come later. So it stays uncertain, and its end releases it.
+   * The server may have more of it than the client knows. The next operation sets the count, but a copy of
+   * the one before may come later. So it stays uncertain, and its end releases it.
    */
   becameUncertain(): void {
     this.isUncertain = true
@@ -195,8 +196,8 @@ export class Hold extends Lease {
   }
 
   /**
-   * Adds the level of a call, which the server granted by a command that was sent at that moment. A kind of
-   * lock without a payload keeps the payload of the owner's newest grant.
+   * The server granted a level by a command that was sent at that moment. A kind of lock without a payload
+   * keeps that of the newest grant.
    */
   addLevel({ options, acquirer }: Request, sent: Moment, grant: unknown): Level {
     const level = new Level(this, options.leaseTime, sent, acquirer.caller.thread, acquirer.bare)
@@ -234,9 +235,8 @@ export class Hold extends Lease {
   }
 
   /**
-   * The longest lease among its levels: in full; in a shared lock, where each level keeps its own end, less
-   * what has elapsed. A level without a lease counts with the watchdog's full lease, because the rest of a
-   * longer lease that was just released says nothing about it.
+   * The longest lease among its levels. A level without a lease counts with that of the watchdog. In a shared
+   * lock, where each level keeps its own end, a lease counts less what has elapsed.
    */
   leaseForLevels(): number {
     const longest = Math.max(

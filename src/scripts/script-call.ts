@@ -6,18 +6,8 @@ import type { Slices } from '../util/slices'
 import { failedHere, isRefusedWithin, NOT_READY, unavailable } from './call-errors'
 import { explain, type FailureEnvironment, kindOf, reportRetried } from './call-failures'
 import { type CallFences, fencesAfter, isFencePending, NO_FENCES, whenFenced } from './call-fences'
+import type { Reply } from './reply'
 import type { Script } from './script'
-
-/** The answer to a script, and what its caller must know about the connection. */
-export interface Reply<Value> {
-  readonly value: Value
-  /** When the client sent the copy of the command that was answered. */
-  readonly sent: Moment
-  /** An earlier copy has no answer that counts, so it may have been applied as well. */
-  readonly hasLostCopy: boolean
-  /** A replica has the writes, or none needs to have them. */
-  readonly acknowledged: boolean
-}
 
 /** What a call needs of its client. */
 export interface CallEnvironment extends FailureEnvironment {
@@ -71,10 +61,7 @@ export class ScriptCall<Value> {
   /** When its last copy was sent, apart from copies that only take another way to the server. */
   private sent: Moment
   private command: 'paused' | 'in flight' | 'finished' = 'paused'
-  /**
-   * A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the
-   * next copy.
-   */
+  /** A copy was sent and has no answer that counts, so the server may have applied it. */
   hasLostCopy = false
   /** Another node than that of the key answered a copy. */
   private wasRedirected = false

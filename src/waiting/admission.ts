@@ -1,5 +1,5 @@
 import type { ObjectNames } from '../scripts/object-names'
-import type { Reply } from '../scripts/script-call'
+import type { Reply } from '../scripts/reply'
 import type { Attempt, Outcome } from './attempt'
 import type { AnyWaiter } from './waiter'
 

@@ -1,5 +1,6 @@
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
+import type { Reply } from '../scripts/reply'
+import type { AnyScriptCall, ScriptCall } from '../scripts/script-call'
 
 /** How many times in all a client tries to acquire while no replica acknowledges. */
 export const TRIES_FOR_ACKNOWLEDGEMENT = 3

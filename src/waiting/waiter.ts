@@ -1,6 +1,7 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { classify, isShortage } from '../redis/reply/errors'
-import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
+import type { Reply } from '../scripts/reply'
+import type { AnyScriptCall, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
 import {

@@ -9,7 +9,7 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { unanswered } from '../waiting/wait-errors'
 import { type Caller, Hold, type Level } from './hold'
-import type { AttemptOptions, LockKind } from './lock-kind'
+import type { AttemptOptions, LockAttempt, LockKind } from './lock-kind'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
@@ -69,19 +69,18 @@ export async function acquire(acquisition: Acquisition): Promise<Level | 'again'
     if (reply === 'below a hold') return 'again'
     if (!reply) return undefined
     const book = new LeaseBook(client.clock, reply.sent, acquisition.lease, acquisition.maxHoldTime)
-    const isLate = book.isPastDeadline
-    const hold = new Hold(acquisition, attempt, book, reply.value.grant)
-    if (isLate || client.leases.isOvertaken(hold)) {
-      hold.releaseOrphan()
+    if (book.isPastDeadline) {
+      attempt.undo(undefined)
       const isGraceOver = acquisition.waitTime + client.grace <= 0
-      if (isGraceOver || tries === TRIES_TO_OUTRUN_LEASE) throw cameLate(kind, hold, tries)
+      if (isGraceOver || tries === TRIES_TO_OUTRUN_LEASE) throw cameLate(acquisition, attempt, tries)
       continue
     }
     // The client may have begun to shut down meanwhile.
     if (client.closing.aborted) {
-      hold.releaseOrphan()
+      attempt.undo(undefined)
       throw client.closing.reason
     }
+    const hold = new Hold(acquisition, attempt, book, reply.value.grant)
     const [level] = hold.levels
     if (hold.entry) hold.entry.hold = hold
     // A subscriber learns of it, and may end it at once.
@@ -91,12 +90,12 @@ export async function acquire(acquisition: Acquisition): Promise<Level | 'again'
   }
 }
 
-function cameLate({ name }: LockKind, { client, book, threadId }: Hold, tries: number): LockLostError {
+function cameLate({ client, kind, lease }: Acquisition, { threadId }: LockAttempt, tries: number) {
   return new LockLostError(
-    `The lock ${quote(name)} was acquired ${tries} times in a row, and each time it was gone, or its lease ` +
-      `of ${book.term.lasts} ms was over, before the answer arrived (client ${client.clientId}, thread id ` +
-      `${threadId}). Use a leaseTime or maxHoldTime that is longer than a round trip.`,
-    name,
+    `The lock ${quote(kind.name)} was acquired ${tries} times in a row, and each time its lease of ` +
+      `${lease} ms was over before the answer arrived (client ${client.clientId}, thread id ${threadId}). ` +
+      'Use a leaseTime or maxHoldTime that is longer than a round trip.',
+    kind.name,
     threadId,
   )
 }

@@ -1,6 +1,6 @@
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
-import type { Attempt, ThreadAttempt } from '../waiting/attempt'
+import type { Attempt, Outcome, ThreadAttempt } from '../waiting/attempt'
 import type { Caller, Hold } from './hold'
 import type { LeasedLock } from './leased-lock'
 import type { ReleaseReply } from './release-reply'
@@ -30,6 +30,7 @@ export interface LockAttempt extends ThreadAttempt<Payload> {
   readonly owner: string
   readonly threadId: number
   readonly lease: number
+  undo(inFlight: ScriptCall<Outcome<Payload>> | undefined): void
 }
 
 /** One kind of re-entrant lock: its names, and the calls of its scripts. */

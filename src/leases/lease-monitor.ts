@@ -1,6 +1,5 @@
 import type { HeldLock } from '../api/client-state'
 import { holds, isTraced } from '../api/diagnostics'
-import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease } from './lease'
 import type { Leased } from './leased'
@@ -100,20 +99,11 @@ export class LeaseMonitor {
 
   /** One owner holds the object at a time: what earlier commands of this client were granted is gone. */
   private endEarlier(lease: Lease) {
-    const { leased, book } = lease
-    for (const each of this.live.on(leased.key))
-      if (each !== lease && excludes(leased, each) && !wasSentAfter(each, book.term.since)) each.lose('gone')
-  }
-
-  /**
-   * Whether a later command of this client was granted the object, and was answered first. Two connections do
-   * not keep the order of commands, so this grant may be gone.
-   */
-  isOvertaken({ leased, book }: Lease): boolean {
-    if (leased.shared) return false
-    for (const each of this.live.on(leased.key))
-      if (excludes(leased, each) && wasSentAfter(each, book.acquired)) return true
-    return false
+    const { key, relatedIds } = lease.leased
+    const { monotonic } = lease.book.acquired
+    for (const each of this.live.on(key))
+      if (each !== lease && relatedIds.includes(each.objectId) && each.book.acquired.monotonic <= monotonic)
+        each.lose('gone')
   }
 
   /** The lease was set, or its levels changed. */
@@ -172,12 +162,4 @@ export class LeaseMonitor {
     this.fresh.clear()
     this.watchdog.stop()
   }
-}
-
-function excludes({ relatedIds }: Leased, { objectId }: Lease): boolean {
-  return relatedIds.includes(objectId)
-}
-
-function wasSentAfter({ book }: Lease, { monotonic }: Moment): boolean {
-  return book.acquired.monotonic > monotonic
 }

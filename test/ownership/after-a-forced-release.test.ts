@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
 import { createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
-import { latch, tapped } from '../kit/tapped-transport'
 
 type Lock = Pick<RLock, 'lock' | 'unlock' | 'tryAcquire' | 'acquire'>
 type Kind = (redisson: Redisson, name: string) => Lock
@@ -72,40 +71,6 @@ describe('A listener that calls unlock()', () => {
     await lock.unlock()
     await waitUntil('the listener has called', () => ended.length > 0)
     await Promise.all(ended)
-    expect(await redis.exists(lock.getName())).to.equal(0)
-  })
-})
-
-describe('A grant that is answered after a later grant of its lock', () => {
-  it('is confirmed first: it is gone where the key was deleted between both (V161)', async () => {
-    const redis = await openRedis()
-    const [firstApplied, secondApplied] = [latch(), latch()]
-    let acquisitions = 10
-    const transport = tapped(async (sent) => {
-      if (sent.name !== 'fair-lock/acquire' || sent.bySource) return await sent.pass()
-      acquisitions++
-      if (acquisitions === 1) {
-        const answer = await sent.pass()
-        firstApplied.open()
-        await secondApplied.opened
-        return answer
-      }
-      if (acquisitions !== 2) return await sent.pass()
-      await firstApplied.opened
-      await redis.del(sent.keys[0]!)
-      const answer = await sent.pass()
-      // The answer to the first one comes a moment later.
-      setImmediate(() => secondApplied.open())
-      return answer
-    })
-    const own = await createRedisson({}, { transport })
-    await own.getFairLock(uniqueName('loads the script')).tryLock()
-    acquisitions = 0
-    const lock = own.getFairLock(uniqueName('forced'))
-    const tries = [lock.tryLock(0, 20_000), lock.tryLock(0, 10_000)]
-    expect(await Promise.all(tries)).to.deep.equal([false, true])
-    expect(await redis.exists(lock.getName())).to.equal(1)
-    await lock.unlock()
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 })

@@ -25,8 +25,6 @@ export interface Scene {
   readonly servers?: number
   /** Whether the servers have a replica that acknowledges, so that they may fail over. Drawn by the run. Default true. */
   readonly mayHaveReplica?: boolean
-  /** Whether clients count the replicas of a server that has none, too, on a connection that also carries acquisitions. */
-  readonly countsReplicas?: true
   /** Default true. */
   readonly hasFaults?: boolean
   /** How many clients there are of the package and of Java. Default: drawn by the run. */

@@ -63,14 +63,9 @@ export class Stage {
     const redissons = await Promise.all(
       servers.map((server, index) =>
         Redisson.create({
-          redis: simulatedSource(
-            server,
-            process,
-            (opened) => {
-              links[index] = opened
-            },
-            this.scene.countsReplicas,
-          ),
+          redis: simulatedSource(server, process, (opened) => {
+            links[index] = opened
+          }),
           lockWatchdogTimeout: settings.watchdogTimeout,
         }),
       ),

@@ -137,15 +137,4 @@ export const SOURCES: readonly Mutant[] = [
     find: 'grants.filter(({ hold }) => hold.isHeld).length >= group.needed',
     replace: 'grants.length >= group.needed',
   },
-  {
-    ...{
-      name: 'overtaken-grant',
-      row: 'V133',
-      scenes: ['two-connections'],
-      file: 'src/leases/lease-monitor.ts',
-    },
-    what: 'a grant is believed although a later one of its client was answered first',
-    find: 'if (excludes(leased, each) && wasSentAfter(each, book.acquired)) return true',
-    replace: '',
-  },
 ]

@@ -11,7 +11,7 @@ import { permits } from './permits'
 import { rateLimiter } from './rate-limiter'
 import { runOnce } from './run-once'
 import { semaphore } from './semaphore'
-import { sharedObject, twoConnections } from './shared-object'
+import { sharedObject } from './shared-object'
 import { siblings } from './siblings'
 
 export const scenes: readonly Scene[] = [
@@ -31,5 +31,5 @@ export const scenes: readonly Scene[] = [
     limited,
     mixedMulti,
   ],
-  ...[semaphore, permits, latch, runOnce, mixture, bare, sharedObject, twoConnections, rateLimiter],
+  ...[semaphore, permits, latch, runOnce, mixture, bare, sharedObject, rateLimiter],
 ]

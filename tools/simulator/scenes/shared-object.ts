@@ -152,30 +152,3 @@ export const sharedObject: Scene = {
     }
   },
 }
-
-/** For how long a client knows how many replicas there are, in ms (src/redis/replica-ack/replica-count.ts). */
-const KNOWN_FOR = 1_000
-
-export const twoConnections: Scene = {
-  name: 'two-connections',
-  about: 'a fair lock whose key is deleted, and clients that acquire it by two connections',
-  mayHaveReplica: false,
-  countsReplicas: true,
-  setUp(choices) {
-    const object: SimulatedObject = { kind: 'fair', name: 'one', callersAreAlike: true }
-    const deletes = choices.pick([0.5, 0.2])
-    return {
-      objects: [object],
-      async caller(caller) {
-        const own = sharedBy(caller, object)
-        for (let run = 0; run < caller.settings.sections; run++) {
-          // The next call counts the replicas, and those after it need not.
-          const { monotonic } = caller.client.process.now()
-          await caller.sleep(KNOWN_FOR - (monotonic % KNOWN_FOR) + caller.choices.pick([0, 0.5, 1, 2]))
-          if (caller.choices.happens(deletes)) void deleteKey(caller, object)
-          await section(caller, own)
-        }
-      },
-    }
-  },
-}

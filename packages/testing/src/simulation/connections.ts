@@ -30,21 +30,17 @@ export interface ClientLinks {
   readonly acknowledged: SimulatedRedis | undefined
 }
 
-/**
- * The `redis` option of a client in this process; `opened` is told its connections. `countsReplicas`: also of a server that has none,
- * as clients of a real one do, so that acquisitions come by two connections.
- */
+/** The `redis` option of a client in this process; `opened` is told its connections. */
 export function simulatedSource(
   server: SimulatedServer,
   process: SimulatedProcess,
   opened: (links: ClientLinks) => void,
-  countsReplicas = false,
 ): InProcessServer {
   const source: Server = {
     clock: process,
     address: server.name,
     secrets: [],
-    connect: (client) => connect(server, process, client, opened, countsReplicas),
+    connect: (client) => connect(server, process, client, opened),
   }
   return { [IN_PROCESS_SERVER]: source }
 }
@@ -56,13 +52,11 @@ async function connect(
   process: SimulatedProcess,
   client: ConnectedClient,
   opened: (links: ClientLinks) => void,
-  countsReplicas: boolean,
 ): Promise<Connections> {
   const { clock, outages } = client
   const commands = new SimulatedRedis(server, process, 'commands')
   const messages = new SimulatedRedis(server, process, 'messages')
-  const acknowledged =
-    server.replica || countsReplicas ? new SimulatedRedis(server, process, 'acknowledged') : undefined
+  const acknowledged = server.replica && new SimulatedRedis(server, process, 'acknowledged')
   const batcher =
     acknowledged &&
     new ReplicaAckBatcher(
@@ -103,14 +97,7 @@ async function connect(
         return commands.server.runId
       },
     },
-    transport: new SimulatedTransport(
-      commands,
-      acknowledged,
-      batcher,
-      fences.broken,
-      process,
-      countsReplicas,
-    ),
+    transport: new SimulatedTransport(commands, acknowledged, batcher, fences.broken, process),
     ...(batcher && {
       replication: {
         primaryOf: () => server.runId,
@@ -135,7 +122,6 @@ class SimulatedTransport implements ScriptTransport {
     private readonly batcher: ReplicaAckBatcher | undefined,
     private readonly broken: Fences['broken'],
     private readonly process: SimulatedProcess,
-    private readonly countsReplicas: boolean,
   ) {}
 
   get state() {
@@ -162,7 +148,7 @@ class SimulatedTransport implements ScriptTransport {
   }
 
   mayHaveReplicas(): boolean {
-    return this.countsReplicas ? this.batcher!.mayHaveReplicas : this.acknowledged !== undefined
+    return this.acknowledged !== undefined
   }
 
   async sendAcknowledged(call: SentScript, bySource: boolean) {

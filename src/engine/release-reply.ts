@@ -8,12 +8,15 @@ export const ANSWER = { notHeld: 0, reduced: 1, freed: 2, freedUnpublished: 3, o
 export type ReleaseReply =
   /** This hold was not on the server: nothing was changed. */
   | { readonly result: 'not-held' }
-  /** The count was reduced; `leaseEnd` is when the lease ends now, by the server's clock in ms. */
+  /**
+   * Other levels of this hold remain, and its lease ends at `leaseEnd` by the server's clock, in ms.
+   * Undefined: it has ended, and other holds remain.
+   */
   | { readonly result: 'reduced'; readonly leaseEnd: number | undefined }
   /** The lease ends at another time than the client knew; nothing was changed. */
   | { readonly result: 'other-lease'; readonly leaseEnd: number }
   /**
-   * The lock is free. `notified` is how many clients were notified; undefined: the server refused PUBLISH.
+   * Waiters may enter. `notified` is how many clients were notified; undefined: the server refused PUBLISH.
    */
   | { readonly result: 'freed'; readonly notified: number | undefined }
 

@@ -107,7 +107,7 @@ export class LeaseBook {
     return this.limit !== undefined && this.left(this.limit) <= this.left() + ROUNDING
   }
 
-  /** The server set exactly this lease, in answer to a command sent at `since`. */
+  /** The server set this lease, in answer to a command sent at `since`. It may have a longer one by now. */
   set(since: Moment, lasts: number): void {
     this.mayLast(lasts)
     this.current = { since, lasts }

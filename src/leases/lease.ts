@@ -29,21 +29,21 @@ type LeaseState = 'held' | 'releasing' | LeaseEnd
 export type LossReason = 'lease' | 'limit' | 'gone' | 'forced'
 
 /**
- * A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks.
+ * A grant that expires unless it is renewed. It knows nothing of levels or kinds of locks.
  *
- * | what happens                           | if `held`                              | if `releasing`              |
- * | -------------------------------------- | -------------------------------------- | --------------------------- |
- * | its holder releases it                 | `releasing`, before anything is sent   |                             |
- * | its holder leaves it to its lease      | `released`                             |                             |
- * | the server answers that it had it      |                                        | `released`                  |
- * | the server answers that it had it not  |                                        | `lost`                      |
- * | the release fails                      |                                        | `released`; an orphan of it |
- * | its deadline passes                    | `lost`; after its own lease `expired`  | stays so                    |
- * | a renewal, or a later grant: it is gone | `lost`                                | stays so                    |
- * | this client releases it by force       | `lost`                                 | stays so                    |
- * | its client is shut down                | stays so, and its signal aborts        | stays so                    |
+ * | what happens                                 | if `held`                             | if `releasing`              |
+ * | -------------------------------------------- | ------------------------------------- | --------------------------- |
+ * | its holder releases it                       | `releasing`, before anything is sent  |                             |
+ * | its holder leaves it to its lease            | `released`                            |                             |
+ * | the server answers that it had it            |                                       | `released`                  |
+ * | its release, or a partial one: it is gone    | `lost`                                | `lost`                      |
+ * | the release fails                            |                                       | `released`; an orphan of it |
+ * | its deadline passes                          | `lost`; after its own lease `expired` | stays so                    |
+ * | another answer, or a later grant: it is gone | `lost`                                | stays so                    |
+ * | this client releases it by force             | `lost`                                | stays so                    |
+ * | its client is shut down                      | stays so, and its signal aborts       | stays so                    |
  *
- * A lease that is not `held` any more is in no registry. `expired` and `lost` abort its signal.
+ * A lease that has ended is in no registry. `expired` and `lost` abort its signal.
  */
 export abstract class Lease implements Renewable {
   abstract readonly leased: Leased

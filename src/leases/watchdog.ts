@@ -289,7 +289,7 @@ export class Watchdog {
     entry.lease.renewalFailed(error)
   }
 
-  /** Whether a renewal of this lease is in flight, which it still needs. */
+  /** Whether a renewal of this lease is in flight. */
   isRenewing(lease: Lease): boolean {
     return this.watched.get(lease)?.phase === 'inFlight'
   }

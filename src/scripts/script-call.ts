@@ -39,9 +39,9 @@ export type AnyScriptCall = ScriptCall<any>
  * | --------- | ------------------------------------------- | ------------------- | --------------------- |
  * | paused    | the start; back-off and fences are over     | waits               | in flight             |
  * | paused    | …, and the connection is not ready          | waits               | paused                |
- * | paused    | …, and the server refuses connections       | gets an error       | finished after fences |
+ * | paused    | …, and it refuses connections for good      | gets an error       | finished after fences |
  * | paused    | …, and the call is settled, or late (a)     | gets an error       | finished              |
- * | paused    | fences last, the server refuses connections | gets an error       | paused                |
+ * | paused    | fences last, and the same                   | gets an error       | paused                |
  * | in flight | an answer                                   | gets it             | finished              |
  * | in flight | the server does not know the hash (b)       | waits               | in flight, as source  |
  * | in flight | the connection broke                        | waits               | paused, with fences   |
@@ -51,10 +51,11 @@ export type AnyScriptCall = ScriptCall<any>
  * | any       | no answer for `unavailableAfter` (executor) | gets an error       | as before             |
  * | any       | the client is closed (executor) (c)         | gets an error       | as before             |
  *
- * (a) Late: after `unavailableAfter`, where an earlier copy may have been applied. (b) The call is neither
- * settled nor late. (c) A call that is made after that is finished at once.
+ * (a) Late: after `unavailableAfter`; a paused one only where an earlier copy may have been applied. (b) The
+ * call is neither settled nor late. (c) A call that is made after that is finished at once.
  *
- * A copy that another node answered, or whose WAIT failed, has no answer that counts: it is sent once more.
+ * Where a replica must have the writes, a copy that another node answered, or whose WAIT failed, has no
+ * answer that counts: it is sent once more.
  */
 export class ScriptCall<Value> {
   readonly started: Moment
@@ -65,7 +66,7 @@ export class ScriptCall<Value> {
   hasLostCopy = false
   /** Another node than that of the key answered a copy. */
   private wasRedirected = false
-  /** The last error after which the command was sent again, without credentials. */
+  /** The last error of a copy, without credentials. */
   lastError: Error | undefined
   /** How long to wait before the next copy, in ms. */
   private backoff = FIRST_BACKOFF

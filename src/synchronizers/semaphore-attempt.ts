@@ -34,7 +34,7 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
 
 /**
  * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers
- * without a grant. The next try is a new request.
+ * without a grant, or may have forgotten the request. The next try is a new request.
  */
 export class SemaphoreAttempt extends BasePermitsAttempt {
   /** What its tries repeat: until it is closed, or cancelled in the background. */

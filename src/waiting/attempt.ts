@@ -63,8 +63,8 @@ export interface Attempt<Grant> {
   /** Sends one try that takes over from a hold of this client. Absent where there is no local handoff. */
   takeOver?(giver: string): ScriptCall<Outcome<Grant>>
   /**
-   * The wait ended without a grant. Releases what `inFlight` may be granted. Without `inFlight` it releases
-   * what earlier tries may have been granted. Absent where a try changes nothing on the server.
+   * What its tries were granted, or may be, does not count: releases what `inFlight` may be granted, or else
+   * what the tries before were. Absent where a try changes nothing on the server.
    */
   undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined): void
   /** Throws if the answer ended the wait and granted nothing. */

@@ -38,7 +38,7 @@ type NoPermits = 'absent' | 'too-large' | 'below-one'
 
 /** The answer to a release. */
 export interface Released {
-  /** `reduced`: other holds remain, and the last of them notifies the waiters. All others: no release. */
+  /** `reduced`: levels or holds remain; the last of them notifies the waiters. All others: no release. */
   readonly result: 'freed' | 'reduced' | 'not-held' | 'other-lease' | NoPermits | 'unknown'
   /** How many clients the server notified; undefined: it refused to publish. */
   readonly notified?: number | undefined
@@ -46,7 +46,7 @@ export interface Released {
   readonly others?: number | undefined
 }
 
-/** All queues of a client: one for each lock that a caller is acquiring. */
+/** All queues of a client: for each object that its callers wait for, and for each waiter of a fair lock. */
 export class ClientQueues {
   private readonly queues = new Map<string, WaitQueue>()
   readonly selfWait: SelfDeadlockWarning

@@ -1,19 +1,20 @@
 /**
  * What a queue does. It is woken if a wake-up has come since its last tries were sent, and at rest while it
- * sleeps, rechecks or yields. "Tries": its first waiters try, but if it is the turn of other processes, it
- * yields. "Tries now": without that. Where no waiter is left to try, the queue stops listening and is idle.
+ * sleeps, rechecks or yields. "Tries": its first waiters try, but if it is the turn of other processes, it is
+ * `yielding`. "Tries now": without that. Where no waiter is left to try, the queue stops listening and is
+ * idle.
  *
  * | Phase                | Event                                        | What it does                | Phase after |
  * | -------------------- | -------------------------------------------- | --------------------------- | ----------- |
  * | idle                 | a waiter joins                               | tries                       | trying      |
  * | trying               | an answer: granted, but no replica has that  | sends that try again        |             |
- * | trying               | a transient error, others are in flight      | is woken                    |             |
+ * | trying               | an error that may pass, others are in flight | is woken                    |             |
  * | trying               | the last answer: blocked, or none may enter  | listens; woken: tries       | at rest (a) |
- * | trying               | the last answer: a transient error           | the same                    | at rest (a) |
- * | trying               | the last answer: more may enter, or unknown  |                             | answered    |
- * | trying               | the last try failed, or its waiter has left  |                             | answered    |
- * | answered             | after an answer: those that entered have run | tries now; woken: tries (b) | trying      |
- * | answered             | otherwise: at once                           | tries                       | trying      |
+ * | trying               | the last answer: an error that may pass      | the same                    | at rest (a) |
+ * | trying               | the last answer: more may enter, or unknown  |                             | tried       |
+ * | trying               | the last try failed, or its waiter has left  |                             | tried       |
+ * | tried                | after an answer: those that entered have run | tries now; woken: tries (b) | trying      |
+ * | tried                | otherwise: at once                           | tries                       | trying      |
  * | at rest              | a wake-up                                    | tries                       | trying      |
  * | at rest              | a hold of this client hands the lock on      | sends the handoff           | trying      |
  * | at rest              | its last waiter leaves                       | stops listening             | idle        |
@@ -30,8 +31,8 @@ export type QueuePhase =
   | 'idle'
   /** Tries of it are in flight. */
   | 'trying'
-  /** The last one was answered just now. The code of those that have entered runs before it goes on. */
-  | 'answered'
+  /** None is in flight any more, and it goes on in a moment: those that have entered just now run before. */
+  | 'tried'
   /** It waits for a message, until a time. */
   | 'sleeping'
   /** The same, and the object may become free without a message. */

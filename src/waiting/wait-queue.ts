@@ -19,8 +19,8 @@ const SILENT_AFTER = 3_000
  * may enter (Admission), as many try in one write as may.
  *
  * The queue may sleep when it has sent a try under a confirmed subscription, and no wake-up has come since.
- * Every message, and every confirmation or break of the subscription, is a wake-up. A wake-up belongs to the
- * queue and not to a waiter: if the first waiter has left, the next one takes it.
+ * Without a confirmed one it rechecks each second. Every message, and every confirmation or break of the
+ * subscription, is a wake-up. It belongs to the queue: if the first waiter has left, the next one takes it.
  *
  * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not
  * acquired" only if the object is known to be held, or the server answers a try of the queue after that.
@@ -143,8 +143,8 @@ export class WaitQueue implements Waiters, WaiterQueue {
    */
   private goOnSoon() {
     if (this.trying.size > 0) return
-    this.phase = 'answered'
-    queueMicrotask(() => this.phase === 'answered' && this.tryInTurn())
+    this.phase = 'tried'
+    queueMicrotask(() => this.phase === 'tried' && this.tryInTurn())
   }
 
   private get isResting(): boolean {
@@ -250,9 +250,9 @@ export class WaitQueue implements Waiters, WaiterQueue {
     if (!this.first) return this.finish()
     if (typeof next === 'object') return this.sleepUnlessWoken(next.sleepFor)
     // Those that entered just now go first: they may pass permits on to waiters, which need not ask then.
-    this.phase = 'answered'
+    this.phase = 'tried'
     setImmediate(() => {
-      if (this.phase !== 'answered') return
+      if (this.phase !== 'tried') return
       if (this.isWoken) this.tryWoken()
       else this.tryNow()
       this.endOverdue()

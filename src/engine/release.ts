@@ -13,7 +13,7 @@ export function release(kind: LockKind, level: Level): Promise<void> {
   const { hold } = level
   return hold.runSerially(async () => {
     hold.endLevel(level)
-    await (hold.levels.size === 0 ? releaseLast(kind, hold) : updateLevels(kind, hold))
+    await (hold.levels.size === 0 ? releaseLast(kind, level) : updateLevels(kind, hold))
   })
 }
 
@@ -85,7 +85,7 @@ export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
  * Hands the lock to the next local caller, or frees it for all: the server notifies the waiters. Rejects if
  * the server no longer had the hold.
  */
-async function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
+async function releaseLast(kind: LockKind, { hold, leaseTime }: Level): Promise<void> {
   const { client, ownerField, book } = hold
   const { queues, recentReleases } = client
   const keep = recentReleases?.sending(kind.key)
@@ -110,6 +110,7 @@ async function releaseLast(kind: LockKind, hold: Hold): Promise<void> {
   // A replica may lack this release.
   keep?.(hold.orphan())
   if (wasHeld) return hold.end('released')
-  hold.lose('gone')
+  // Its explicit lease may have ended on the way.
+  hold.lose(leaseTime !== undefined && book.isPastDeadline ? 'lease' : 'gone')
   throw hold.lossError()
 }

@@ -106,9 +106,10 @@ export class BareLevels<L extends OwnedLevel> {
    * For a caller that does one thing after the other: its newest living level or, without any, what it owes.
    */
   newestFirst(): UnlockTarget<L> | undefined {
-    let level = this.live.at(-1)
-    // A level that finds its end leaves the list. A single one is not asked: its release tells why.
-    while (level && this.live.length > 1 && !level.checkLive()) level = this.live.at(-1)
+    // A level that finds its end leaves the list, or is just telling a listener, which called this. A single one
+    // is not asked: its release tells why.
+    for (const each of [...this.live].reverse()) if (this.live.length === 1 || each.checkLive()) break
+    const level = this.live.at(-1)
     return level || this.owed > 0 ? { among: this, level } : undefined
   }
 

@@ -187,4 +187,21 @@ describe('A hold whose release is being sent', () => {
     expect(seen.slice(0, 2)).to.deep.equal([false, false])
     expect(seen).to.have.lengthOf(2)
   })
+
+  it('A release that arrives after the explicit lease of a hold or a permit is no loss (V219)', async () => {
+    const transport = tapped(async (sent) => {
+      if (sent.name.endsWith('/release')) await sleep(300)
+      return await sent.pass()
+    })
+    const redisson = await createRedisson({}, { transport })
+    const seen: unknown[] = []
+    redisson.on('lockLost', (event) => seen.push(event)).on('permitLost', (event) => seen.push(event))
+    const semaphore = redisson.getPermitExpirableSemaphore(uniqueName('releasing'))
+    await semaphore.trySetPermits(1)
+    const hold = await redisson.getLock(uniqueName('releasing')).acquire({ leaseTime: 200 })
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+    const permit = await semaphore.acquirePermit({ leaseTime: 200 })
+    expect((await rejection(permit.release())).code).to.equal('PERMIT_NOT_HELD')
+    expect(seen).to.deep.equal([])
+  })
 })

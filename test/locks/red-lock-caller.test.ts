@@ -225,4 +225,21 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     expect(await multi.tryLock(0, 3_000)).to.equal(true)
     await multi.unlock()
   })
+
+  it('unlock() ends where a listener of the loss of a member unlocks as well (V218)', async () => {
+    const clock = new JumpingClock()
+    const redisson = await createRedisson({}, { clock })
+    const red = redisson.getRedLock(...['1', '2', '3'].map((end) => redisson.getLock(name + end)))
+    const who = { threadId: 7 }
+    const codes: Promise<unknown>[] = []
+    const unlock = () => rejection(red.unlock(who)).then(({ code }) => code)
+    redisson.on('lockLost', () => codes.push(unlock()))
+    await red.lock(who)
+    await red.lock({ ...who, leaseTime: 20_000 })
+    clock.jumped = 3_600_000
+    codes.push(unlock())
+    const told = await Promise.all(codes)
+    expect(told).to.have.members(['LOCK_LOST', 'LOCK_LOST', 'ILLEGAL_MONITOR_STATE', 'ILLEGAL_MONITOR_STATE'])
+    expect(redisson.stats().held).to.equal(0)
+  })
 })

@@ -101,7 +101,7 @@ export class PermitLease extends Lease {
     try {
       const [state] = await releasePermits(semaphore, [id], false)
       if (state !== 'released') {
-        this.lose('gone')
+        this.lose(this.book.isPastDeadline ? this.book.deadlineReason : 'gone')
         throw this.signal.reason
       }
     } catch (error) {

@@ -53,6 +53,19 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     expect(takenBy('owedFirst', levels, 1_001)).to.deep.equal([...Array(1_000).fill('owed'), 'nothing'])
   })
 
+  it('A level whose end is being told while another unlock() looks for one is asked once (V218)', () => {
+    const levels = new BareLevels<TestLevel>()
+    const [outer, inner] = [levelOf(), levelOf()]
+    let asked = 0
+    inner.checkLive = () => {
+      if (++asked > 10) throw new Error('asked for ever')
+      return false
+    }
+    add(levels, outer, inner)
+    expect(levels.newestFirst()?.level).to.equal(inner)
+    expect(asked).to.equal(1)
+  })
+
   it('Without a thread, what is owed comes first, then the level whose time is over first', () => {
     const levels = new BareLevels<TestLevel>()
     const [endless, long, short, ended] = [levelOf(), levelOf(900), levelOf(100), levelOf(0)]

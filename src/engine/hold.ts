@@ -48,7 +48,7 @@ export class Hold extends Lease {
   readonly levels = new Set<Level>()
   private newestGrant: unknown
   private lazyBranches: Branches | undefined
-  /** A command was not answered, so the server may have more of it than this client knows. */
+  /** The server may have more of it than this client knows: a command was not answered, or may come late. */
   private isUncertain = false
   private lastOperation: Promise<unknown> | undefined
 

@@ -51,7 +51,7 @@ async function reenterInTime(acquisition: Acquisition, hold: Hold) {
  * | a maxHoldTime, where the hold has none        | TypeError, nothing was sent                          |
  * | the server does not answer                    | rejects, and the hold is uncertain                   |
  * | the server does not have the hold             | undefined; the hold is lost, or its lease has ended  |
- * | the hold has ended in this client since       | undefined; the server releases it                    |
+ * | the hold has ended in this client since       | undefined; it is released in the background          |
  * | no replica acknowledged it                    | the server takes it back; LockNotReplicatedError (a) |
  * | its caller has left                           | the server takes it back; undefined (a)              |
  * | the caller still waits                        | the level                                            |
@@ -81,11 +81,8 @@ async function addLevel(
     else client.queues.wakeWaiters(hold.leased)
     return undefined
   }
-  book.endsAt(value.leaseEnd)
-  if (acknowledged) {
-    book.extend(sent, lease)
-    book.replicatedUpTo(sent)
-  }
+  if (acknowledged) book.renewed(sent, lease, value.leaseEnd, true)
+  else book.endsAt(value.leaseEnd)
   if (!hold.checkLive()) {
     hold.releaseOrphan()
     return undefined

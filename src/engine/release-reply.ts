@@ -16,7 +16,8 @@ export type ReleaseReply =
   /** The lease ends at another time than the client knew; nothing was changed. */
   | { readonly result: 'other-lease'; readonly leaseEnd: number }
   /**
-   * Waiters may enter. `notified` is how many clients were notified; undefined: the server refused PUBLISH.
+   * Waiters may enter. `notified` is how many clients were notified, 0 also where the script does not say it;
+   * undefined: the server refused PUBLISH.
    */
   | { readonly result: 'freed'; readonly notified: number | undefined }
 

@@ -68,8 +68,7 @@ export async function updateLevels(kind: LockKind, hold: Hold): Promise<void> {
     }
     if (value.result !== 'other-lease') {
       // After "freed", the leases of the remaining levels have ended, and the next check ends the hold.
-      if (value.result === 'reduced') book.endsAt(value.leaseEnd ?? leaseEnd)
-      book.set(sent, lease)
+      book.partlyReleased(sent, lease, (value.result === 'reduced' && value.leaseEnd) || leaseEnd)
       if (hold.state === 'held') leases.update(hold)
       return
     }
@@ -94,22 +93,23 @@ async function releaseLast(kind: LockKind, { hold, leaseTime }: Level): Promise<
   const call = handoff ?? kind.release(ownerField, 0, 0, 0)
   // The command is sent first: the client does this while the server works on it.
   hold.unregister()
-  let wasHeld = false
+  let isGone = false
   try {
     const { value, hasLostCopy } = await (handoff?.answer ?? queues.followRelease(kind, call.answer))
     // After a broken connection "not held" means success: an earlier copy of this release was applied.
-    wasHeld = hasLostCopy || ('granted' in value ? value.granted : value.result !== 'not-held')
+    isGone = !hasLostCopy && ('granted' in value ? !value.granted : value.result === 'not-held')
   } catch (error) {
-    // If the key holds something else by now, it no longer holds the lock.
     if (!(error instanceof WrongTypeError)) {
       hold.releaseOrphan(book.longest, call.started)
       hold.end('released')
       throw error
     }
+    // The key holds something else by now.
+    isGone = true
   }
   // A replica may lack this release.
   keep?.(hold.orphan())
-  if (wasHeld) return hold.end('released')
+  if (!isGone) return hold.end('released')
   // Its explicit lease may have ended on the way.
   hold.lose(leaseTime !== undefined && book.isPastDeadline ? 'lease' : 'gone')
   throw hold.lossError()

@@ -107,16 +107,27 @@ export class LeaseBook {
     return this.limit !== undefined && this.left(this.limit) <= this.left() + ROUNDING
   }
 
-  /** The server set this lease, in answer to a command sent at `since`. It may have a longer one by now. */
-  set(since: Moment, lasts: number): void {
+  private set(since: Moment, lasts: number) {
     this.mayLast(lasts)
     this.current = { since, lasts }
   }
 
-  /** The server set at least this lease: it never gets shorter by this. */
-  extend(since: Moment, lasts: number): void {
-    if (this.shortened && since.monotonic < this.shortened.monotonic) return
-    if (this.remainingOf({ since, lasts }) > this.remainingOf(this.current)) this.set(since, lasts)
+  /**
+   * The server set at least this lease, by a command that was sent at `since`, and it ends at `end` by the
+   * server's clock, in ms. It never gets shorter by this. `acknowledged`: a replica has it as well.
+   */
+  renewed(since: Moment, lasts: number, end: number, acknowledged: boolean): void {
+    this.end = end
+    const isShortened = this.shortened && since.monotonic < this.shortened.monotonic
+    if (!isShortened && this.remainingOf({ since, lasts }) > this.remainingOf(this.current))
+      this.set(since, lasts)
+    if (acknowledged && this.current.since.monotonic <= since.monotonic) this.replicated = this.current
+  }
+
+  /** A partial release that was sent at `since` set this lease. It may have a longer one by now. */
+  partlyReleased(since: Moment, lasts: number, end: number): void {
+    this.end = end
+    this.set(since, lasts)
   }
 
   /**
@@ -138,11 +149,6 @@ export class LeaseBook {
   /** The longest lease that the server may ever have had, in ms: a shorter one may not have arrived there. */
   get longest(): number {
     return this.longestTerm
-  }
-
-  /** A replica has the effect of a command that was sent at `sent`, and of all commands before it. */
-  replicatedUpTo(sent: Moment): void {
-    if (this.current.since.monotonic <= sent.monotonic) this.replicated = this.current
   }
 
   /** A replica may have replaced the server. Answers whether the deadline is earlier now. */

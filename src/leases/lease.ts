@@ -12,7 +12,7 @@ import type { Leased, Renewable } from './leased'
  * - `released`: by its holder
  * - `expired`: its explicit lease ended
  * - `lost`: its holder could count on it still: it is gone before its explicit lease ended, or its deadline
- *   passed although the watchdog renewed it, or a client released it by force
+ *   passed although the watchdog renewed it, or its `maxHoldTime` is over, or a client released it by force
  */
 type LeaseEnd = 'released' | 'expired' | 'lost'
 
@@ -31,17 +31,17 @@ export type LossReason = 'lease' | 'limit' | 'gone' | 'forced'
 /**
  * A grant that expires unless it is renewed. It knows nothing of levels or kinds of locks.
  *
- * | what happens                                 | if `held`                             | if `releasing`              |
- * | -------------------------------------------- | ------------------------------------- | --------------------------- |
- * | its holder releases it                       | `releasing`, before anything is sent  |                             |
- * | its holder leaves it to its lease            | `released`                            |                             |
- * | the server answers that it had it            |                                       | `released`                  |
- * | its release, or a partial one: it is gone    | `lost`                                | `lost`                      |
- * | the release fails                            |                                       | `released`; an orphan of it |
- * | its deadline passes                          | `lost`; after its own lease `expired` | stays so                    |
- * | another answer, or a later grant: it is gone | `lost`                                | stays so                    |
- * | this client releases it by force             | `lost`                                | stays so                    |
- * | its client is shut down                      | stays so, and its signal aborts       | stays so                    |
+ * | what happens                                 | if `held`                             | if `releasing`                        |
+ * | -------------------------------------------- | ------------------------------------- | ------------------------------------- |
+ * | its holder releases it                       | `releasing`, before anything is sent  |                                       |
+ * | its holder leaves it to its lease            | `released`                            |                                       |
+ * | the server answers that it had it            |                                       | `released`                            |
+ * | its release, or a partial one: it is gone    | `lost`                                | `lost`; `expired` after its own lease |
+ * | its release is not answered                  |                                       | `released`; an orphan of it           |
+ * | its deadline passes                          | `lost`; after its own lease `expired` | stays so                              |
+ * | another answer, or a later grant: it is gone | `lost`                                | stays so                              |
+ * | this client releases it by force             | `lost`                                | stays so                              |
+ * | its client is shut down                      | stays so, and its signal aborts       | stays so                              |
  *
  * A lease that has ended is in no registry. `expired` and `lost` abort its signal.
  */

@@ -35,18 +35,20 @@ const SHORTEST = 0.001
  * Watches the deadline of every lease of a client, and renews those that need it, by one timer. One tick of
  * the event loop renews or reports a bounded number of leases, however many are due. Deadlines come first.
  *
- * | what happens to a lease   | if `expiring` | if `scheduled`   | if `inFlight`                               |
- * | ------------------------- | ------------- | ---------------- | ------------------------------------------- |
- * | it needs renewals         | is scheduled  |                  |                                             |
- * | it needs none any more    |               | only expires     | only expires; no answer counts              |
- * | hurry, renewAll           |               | its action comes | it is sent again after the answer, unless   |
- * |                           |               |                  | the server keeps it until its limit         |
- * | its deadline passes       | ends          | ends             | ends                                        |
- * | its action is due         |               | is in flight     | is reported as overdue, once                |
- * | the server renewed it     |               |                  | is scheduled; only expires at its limit     |
- * | the server has it no more |               |                  | ends                                        |
- * | the call failed           |               |                  | is scheduled soon; an outage is reported    |
- * | … because of keys or slots |              |                  | is scheduled soon; nothing is reported      |
+ * | what happens to a lease    | if `expiring` | if `scheduled`   | if `inFlight`                                |
+ * | -------------------------- | ------------- | ---------------- | -------------------------------------------- |
+ * | it needs renewals          | is scheduled  |                  |                                              |
+ * | it needs none any more     |               | only expires     | only expires; no answer counts               |
+ * | hurry, renewAll            |               | its action comes | it is sent again after the answer, unless    |
+ * |                            |               |                  | the server keeps it until its limit          |
+ * | its deadline passes        | ends          | ends             | ends                                         |
+ * | its action is due          |               | is in flight     | is reported as overdue, once                 |
+ * | the server renewed it      |               |                  | is scheduled; only expires at its limit      |
+ * | the server has it no more  |               |                  | ends                                         |
+ * | the call failed            |               |                  | is scheduled soon (a); an outage is reported |
+ * | … because of keys or slots |               |                  | the same; nothing is reported                |
+ *
+ * (a) One that is renewed alone: after a third of the interval.
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
@@ -248,9 +250,7 @@ export class Watchdog {
   private renewed(entry: Watched, leaseEnd: number, lasts: number, { sent, acknowledged }: Reply<unknown>) {
     const { lease } = entry
     const { book } = lease
-    book.endsAt(leaseEnd)
-    book.extend(sent, lasts)
-    if (acknowledged) book.replicatedUpTo(sent)
+    book.renewed(sent, lasts, leaseEnd, acknowledged)
     // The time counts from `sent`. The term may belong to an older grant of a longer lease.
     entry.phase = 'scheduled'
     entry.isFailing = entry.isAlone = false

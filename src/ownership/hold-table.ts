@@ -13,7 +13,7 @@ export interface UnlockTarget<L extends OwnedLevel> {
  *
  * | a level is | where it stands                     | what follows                                    |
  * | ---------- | ----------------------------------- | ----------------------------------------------- |
- * | acquired   | counted; `bareIn` since its grant   | live; or owed, if it has ended before; or none  |
+ * | acquiring  | counted; `bareIn` since its grant   | live; or owed, if it has ended before; or none  |
  * | live       | in a list, the oldest one first     | owed, if it expires or is lost; or `unlock()`   |
  * | owed       | counted, with the first loss        | `unlock()`, which rejects                       |
  */
@@ -106,8 +106,8 @@ export class BareLevels<L extends OwnedLevel> {
    * For a caller that does one thing after the other: its newest living level or, without any, what it owes.
    */
   newestFirst(): UnlockTarget<L> | undefined {
-    // A level that finds its end leaves the list, or is just telling a listener, which called this. A single one
-    // is not asked: its release tells why.
+    // A level that finds its end leaves the list, or is just telling a listener, which called this. A single
+    // one is not asked: its release tells why.
     for (const each of [...this.live].reverse()) if (this.live.length === 1 || each.checkLive()) break
     const level = this.live.at(-1)
     return level || this.owed > 0 ? { among: this, level } : undefined

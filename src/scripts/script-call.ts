@@ -41,7 +41,7 @@ export type AnyScriptCall = ScriptCall<any>
  * | paused    | …, and the connection is not ready          | waits               | paused                |
  * | paused    | …, and it refuses connections for good      | gets an error       | finished after fences |
  * | paused    | …, and the call is settled, or late (a)     | gets an error       | finished              |
- * | paused    | fences last, and the same                   | gets an error       | paused                |
+ * | paused    | fences last, and it refuses connections     | gets an error       | paused                |
  * | in flight | an answer                                   | gets it             | finished              |
  * | in flight | the server does not know the hash (b)       | waits               | in flight, as source  |
  * | in flight | the connection broke                        | waits               | paused, with fences   |

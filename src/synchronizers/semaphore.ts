@@ -110,7 +110,7 @@ const AVAILABLE_PERMITS = script('semaphore/available-permits', Number)
 function decodeRelease(raw: unknown): Released {
   const answer = Number(raw)
   if (answer === 1) return { result: 'freed', notified: undefined }
-  // Without a message, no other client waits for these permits.
+  // A permit was free before, or no other client heard the message: none waits for these permits.
   if (answer === 2) return { result: 'freed', notified: 0, others: 0 }
   if (answer > 2) return { result: 'freed', notified: answer - 2 }
   return { result: answer === 0 ? 'absent' : answer === -1 ? 'too-large' : 'below-one' }

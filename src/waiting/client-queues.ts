@@ -33,12 +33,12 @@ const PUBLISHED = 1
 /** The server refused the message (ACL). */
 const UNPUBLISHED = 2
 
-/** Why permits were not released. */
+/** Why a release of permits made none free. */
 type NoPermits = 'absent' | 'too-large' | 'below-one'
 
 /** The answer to a release. */
 export interface Released {
-  /** `reduced`: levels or holds remain; the last of them notifies the waiters. All others: no release. */
+  /** `reduced`: levels or holds remain, and the last of them notifies. All others: nothing is free. */
   readonly result: 'freed' | 'reduced' | 'not-held' | 'other-lease' | NoPermits | 'unknown'
   /** How many clients the server notified; undefined: it refused to publish. */
   readonly notified?: number | undefined

@@ -22,10 +22,10 @@ const SHORT_WAIT = 30
  * Lock cohorting: decides how long this process leaves a lock to its peers before it tries again.
  *
  * A turn begins when the process acquires the lock. It goes on while callers of the process hand the lock to
- * each other. It ends when the process releases the lock with a message. The server answers how many clients
- * heard the message. Each of them should have a turn before this process has its next one. This process
- * counts their turns by the releases that it hears. So the processes take turns without knowing each other,
- * and a Java peer gets its turn, too.
+ * each other. It ends when the process releases the lock with a message, and none of its callers is to be
+ * next. The server answers how many clients heard the message. Each of them should have a turn before this
+ * process has its next one. This process counts their turns by the releases that it hears. So the processes
+ * take turns without knowing each other, and a Java peer gets its turn, too.
  *
  * Whose turn it is (peers.ts says what is known of the peers):
  *

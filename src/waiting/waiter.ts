@@ -51,7 +51,7 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
   isKnownHeld(): boolean
   /** It is not known that the lock is held, or the lock may have become free without a message. */
   mayBeFree(): boolean
-  /** This waiter is overdue: the next answer to any try of the queue settles it. */
+  /** It is overdue: the next answer to any try of the queue settles it, unless it is tried itself. */
   awaitAnswer(waiter: AnyWaiter): void
 }
 
@@ -59,30 +59,31 @@ export interface WaiterQueue extends Iterable<AnyWaiter> {
  * One acquisition in a queue. It settles once: by a grant, by the end of its wait, by an abort or by an
  * error.
  *
- * Two facts say what it does: whether its wait is over, and whether a try of it is in flight. Without one it
- * is *overdue* once its wait is over. What happens at an event:
+ * Two facts decide what an event does: whether its wait is over, and whether a try of it is in flight.
+ * Without one it is *overdue* once its wait is over.
  *
- * | Event                                           | during its wait                  | after its wait   |
- * | ----------------------------------------------- | -------------------------------- | ---------------- |
- * | its try: a grant                                | resolves with the reply          | the same         |
- * | its try: a grant that no replica has            | tries again; rejects the 3rd one | rejects          |
- * | its try: blocked                                | its queue rests                  | not acquired     |
- * | its try: the hold that it took over was gone    | its queue tries again            | the same         |
- * | its try: an error that may pass (b)             | its queue tries again soon       | rejects          |
- * | its try: another error                          | rejects                          | rejects          |
- * | another try of its queue is answered            |                                  | not acquired (c) |
- * | granted without a try of its own                | resolves                         | resolves         |
- * | an ancestor has acquired the lock               | resolves, and undoes its tries   | the same         |
- * | an abort, or the shutdown                       | rejects, and undoes its tries    | the same         |
- * | an outage fails another one that waited as long | rejects, and undoes its tries    | the same         |
- * | its time, or then the grace, is over:           |                                  |                  |
- * | … the server is away, or a copy of a try failed | rejects                          | rejects          |
- * | … a try is in flight, or the object may be free | its wait is over                 | rejects (a)      |
- * | … the object is known to be held                | not acquired                     | not acquired     |
+ * | Event                                              | during its wait                  | after its wait   |
+ * | -------------------------------------------------- | -------------------------------- | ---------------- |
+ * | its try: a grant                                   | resolves with the reply          | the same         |
+ * | its try: a grant that no replica has               | tries again; rejects the 3rd one | rejects          |
+ * | its try: blocked                                   | its queue rests                  | not acquired     |
+ * | its try: the hold that it took over was gone       | its queue tries again            | the same         |
+ * | its try: an error that may pass (b)                | its queue tries again soon       | rejects          |
+ * | its try: another error                             | rejects                          | rejects          |
+ * | another try of its queue is answered               |                                  | not acquired (c) |
+ * | granted without a try of its own                   | resolves                         | resolves         |
+ * | an ancestor has acquired the lock                  | resolves, and undoes its tries   | the same         |
+ * | an abort, or the shutdown                          | rejects, and undoes its tries    | the same         |
+ * | an outage fails another one, it waited as long (d) | rejects, and undoes its tries    | the same         |
+ * | its time, or then the grace, is over:              |                                  |                  |
+ * | … the server is away, or a copy of a try failed    | rejects                          | rejects          |
+ * | … a try is in flight, or the object may be free    | its wait is over                 | rejects (a)      |
+ * | … the object is known to be held                   | not acquired                     | not acquired     |
  *
  * While the command of its try is being sent, code of the user may abort it: then the try is undone once it
  * was sent. (a) Not acquired, if the object is known to be held. (b) A transient one, but no shortage of the
  * server. (c) If it is overdue: a try of its own in flight has the last word.
+ * (d) `unavailableAfter` or longer.
  */
 export class Waiter<Grant> {
   /** Its queue, and its neighbours there. Only the queue sets them. */

@@ -71,7 +71,8 @@ export async function acquire(acquisition: Acquisition): Promise<Level | 'again'
     const book = new LeaseBook(client.clock, reply.sent, acquisition.lease, acquisition.maxHoldTime)
     if (book.isPastDeadline) {
       attempt.undo(undefined)
-      const isGraceOver = acquisition.waitTime + client.grace <= 0
+      // However long the process stood still, it tries once more.
+      const isGraceOver = tries > 1 && acquisition.waitTime + client.grace <= 0
       if (isGraceOver || tries === TRIES_TO_OUTRUN_LEASE) throw cameLate(acquisition, attempt, tries)
       continue
     }

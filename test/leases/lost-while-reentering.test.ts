@@ -163,6 +163,26 @@ describe('A hold that ends while it is re-entered', () => {
     await redis.del(name)
   })
 
+  it('A grant after the lease, the wait and the grace is followed by one more try (V220)', async () => {
+    let standsStill = false
+    const transport = tapped((sent) => {
+      const answer = sent.pass()
+      if (sent.name !== 'lock/acquire' || !standsStill) return answer
+      standsStill = false
+      const until = performance.now() + 1_300
+      while (performance.now() < until);
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport })
+    const multi = redisson.getMultiLock(redisson.getLock(name), redisson.getLock(`${name}:2`))
+    await multi.withLock(() => {})
+    standsStill = true
+    const hold = await redisson.getLock(name).tryAcquire({ waitTime: 30, leaseTime: 300 })
+    await hold!.unlock()
+    standsStill = true
+    await (await multi.acquire({ leaseTime: 300 })).unlock()
+  })
+
   it('A wait ends in time while each grant comes after its lease', async () => {
     const transport = tapped(async (sent) => {
       const answer = await sent.pass()

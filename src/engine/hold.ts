@@ -167,19 +167,13 @@ export class Hold extends Lease {
     return lockOrphan(this.client, this.leased, this.ownerField, lease)
   }
 
-  /**
-   * The server may have more of it than the client knows. The next operation sets the count, but a copy of
-   * the one before may come later. So it stays uncertain, and its end releases it.
-   */
+  /** The next operation sets the count, but a copy of the one before may come: its end releases the rest. */
   becameUncertain(): void {
     this.isUncertain = true
     if (this.hasEnded) this.releaseOrphan()
   }
 
-  /**
-   * The answer to an operation on it, or `gone` where the key holds something else by now. Without an answer
-   * it becomes uncertain: the operation may still be applied.
-   */
+  /** The answer, or `gone` where the key holds something else. Without an answer it becomes uncertain. */
   async answerTo<Value>(call: ScriptCall<Value>, gone: Value): Promise<Omit<Reply<Value>, 'hasLostCopy'>> {
     try {
       return await call.answer
@@ -195,10 +189,7 @@ export class Hold extends Lease {
     return lockLost(this, reason)
   }
 
-  /**
-   * The server granted a level by a command that was sent at that moment. A kind of lock without a payload
-   * keeps that of the newest grant.
-   */
+  /** The server granted a level by a command that was sent then. Without a payload the newest one stays. */
   addLevel({ options, acquirer }: Request, sent: Moment, grant: unknown): Level {
     const level = new Level(this, options.leaseTime, sent, acquirer.caller.thread, acquirer.bare)
     this.levels.add(level)
